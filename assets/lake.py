@@ -1,0 +1,39 @@
+"""The one resource all assets share: where data lies, and what exists upstream."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from ops.catalog import Catalog, load
+from ops.storage import Root, open_root
+
+
+class Lake(dg.ConfigurableResource[Root]):
+    """A storage root and a catalog.
+
+    Parameters
+    ----------
+    root : str
+        A folder or an ``s3://`` URL; empty for ``$SHIFTLAKE_ROOT``.
+    catalog : str
+        Path or URL of a catalog overlay; empty for ``$SHIFTLAKE_CATALOG``.
+    workers : int
+        Processes that a build or an evaluation may use; 0 for all usable CPUs.
+    """
+
+    root: str = ""
+    catalog: str = ""
+    workers: int = 0
+
+    def open(self) -> Root:
+        """The storage root."""
+        return open_root(self.root or None)
+
+    def load(self) -> Catalog:
+        """The catalog with its overlay; read anew each time, so that an overlay may change."""
+        return load(self.catalog or None)
+
+    @property
+    def processes(self) -> int | None:
+        """Number of worker processes, None for as many as there are CPUs."""
+        return self.workers or None

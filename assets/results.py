@@ -1,0 +1,108 @@
+"""Results: every metric with its interval, computed from rows."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import dagster as dg
+
+from assets.lake import Lake
+from assets.sources import OWNERS
+from ops.results import compute_metrics, connect
+
+# Whenever a prediction changes, whatever else is still missing upstream.
+_FOLLOWS = dg.AutomationCondition.eager().without(~dg.AutomationCondition.any_deps_missing())
+
+
+@dg.asset(
+    key=["results", "metrics"],
+    group_name="results",
+    deps=[["evaluation", "predictions"], ["imagenet_real", "shards"]],
+    owners=OWNERS,
+    kinds={"duckdb", "parquet"},
+    pool="duckdb",
+    automation_condition=_FOLLOWS,
+    check_specs=[
+        dg.AssetCheckSpec(
+            "intervals_hold_values",
+            asset=["results", "metrics"],
+            blocking=True,
+            description="Every value lies in its interval, and k is at most n.",
+        )
+    ],
+)
+def metrics(lake: Lake) -> dg.MaterializeResult[None]:
+    """The table `metrics`: model, benchmark, condition, metric, variant, value, interval, n."""
+    root, catalog = lake.open(), lake.load()
+    started = time.monotonic()
+    table = compute_metrics(root, catalog)
+    with connect(root) as connection:
+        wrong = connection.sql(
+            "SELECT model, benchmark, condition, metric, variant FROM metrics "
+            "WHERE value NOT BETWEEN ci_lo AND ci_hi OR k > n"
+        ).fetchall()
+        by_metric = connection.sql(
+            "SELECT metric, count(*) AS rows FROM metrics GROUP BY ALL ORDER BY ALL"
+        ).fetchall()
+    return dg.MaterializeResult(
+        metadata={
+            "dagster/row_count": table.num_rows,
+            "seconds": round(time.monotonic() - started, 3),
+            "metrics": dg.MetadataValue.table(
+                [dg.TableRecord({"metric": name, "rows": rows}) for name, rows in by_metric]
+            ),
+        },
+        check_results=[
+            dg.AssetCheckResult(
+                passed=not wrong, metadata={"rows": table.num_rows, "wrong": str(wrong[:20])}
+            )
+        ],
+    )
+
+
+@dg.asset(
+    key=["results", "leaderboard"],
+    group_name="results",
+    deps=[["results", "metrics"]],
+    owners=OWNERS,
+    kinds={"duckdb"},
+    pool="duckdb",
+    automation_condition=_FOLLOWS,
+)
+def leaderboard(lake: Lake) -> dg.MaterializeResult[None]:
+    """One line a model and benchmark: the headline metric, its 95 % interval and n."""
+    with connect(lake.open()) as connection:
+        answer = connection.sql("SELECT * FROM leaderboard")
+        columns, rows = answer.columns, answer.fetchall()
+    records = [dict(zip(columns, row, strict=True)) for row in rows]
+    synthetic = any(record.get("synthetic") for record in records)
+    lines = [
+        *(["**Synthetic images: these numbers say nothing about real data.**", ""] * synthetic),
+        "| model | benchmark | metric | value | 95 % interval | n |",
+        "|---|---|---|---:|---:|---:|",
+        *(_line(record) for record in records),
+    ]
+    return dg.MaterializeResult(
+        metadata={
+            "dagster/row_count": len(records),
+            "leaderboard": dg.MetadataValue.md("\n".join(lines)),
+            "synthetic": synthetic,
+            "sql": dg.MetadataValue.md("```sql\nSELECT * FROM leaderboard;\n```"),
+        }
+    )
+
+
+def _line(record: dict[str, Any]) -> str:
+    def percent(value: float | None) -> str:
+        return "–" if value is None else f"{100 * value:.2f} %"
+
+    name = record["benchmark"]
+    if record.get("condition"):
+        name += f"/{record['condition']}"
+    metric = record["metric"]
+    if record.get("variant"):
+        metric += f" ({record['variant']})"
+    interval = f"{percent(record['ci_lo'])} to {percent(record['ci_hi'])}"
+    value = percent(record["value"])
+    return f"| {record['model']} | {name} | {metric} | {value} | {interval} | {record['n']:,} |"

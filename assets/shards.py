@@ -1,0 +1,163 @@
+"""Shards: sealed WebDataset tars. One asset a suite; its heavy work fans out inside."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import dagster as dg
+
+from assets.lake import Lake
+from assets.shard_checks import CHECKS, check_partition, check_specs
+from assets.sources import OWNERS
+from assets.suites import Suite, suites, upstream_keys
+from ops.shards import Manifest, build_many
+from ops.shards.contact_sheet import contact_sheet
+from ops.storage import Root
+
+
+def shard_assets() -> list[dg.AssetsDefinition]:
+    """One asset for the shards of every suite."""
+    return [_shard_asset(suite) for suite in suites().values()]
+
+
+def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
+    @dg.asset(
+        key=list(suite.key),
+        group_name="shards",
+        deps=[list(key) for key in upstream_keys(suite)],
+        partitions_def=suite.partitions,
+        backfill_policy=dg.BackfillPolicy.single_run() if suite.partitioned else None,
+        output_required=False,
+        description=_description(suite),
+        owners=OWNERS,
+        kinds={"webdataset", "s3"},
+        pool="render",
+    )
+    def shards(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
+        root, catalog = lake.open(), lake.load()
+        partitions = list(context.partition_keys) if suite.partitioned else [""]
+        for together in _sharing(suite, partitions):
+            started = time.monotonic()
+            manifests = build_many(
+                root,
+                catalog,
+                suite.datasets(together),
+                workers=lake.processes,
+                progress=_progress(context.log.info),
+                log=context.log.info,
+            )
+            seconds = (time.monotonic() - started) / len(together)
+            for partition in together:
+                names = set(suite.datasets([partition]))
+                made = [manifest for manifest in manifests if manifest.name in names]
+                metadata = _metadata(root, made, seconds)
+                version = "-".join(sorted({manifest.version for manifest in made}))
+                if len(partitions) == 1:
+                    yield dg.MaterializeResult(
+                        metadata=metadata, data_version=dg.DataVersion(version)
+                    )
+                    continue
+                # Recorded now and not at the end of the run, so that a crash keeps what is done.
+                context.log_event(
+                    dg.AssetMaterialization(
+                        asset_key=context.asset_key,
+                        partition=partition,
+                        metadata=metadata,
+                        tags={"dagster/data_version": version},
+                    )
+                )
+                for verdict in check_partition(root, catalog, suite, partition, CHECKS):
+                    context.log_event(verdict.evaluation())
+
+    return shards
+
+
+def shard_check_assets() -> list[dg.AssetChecksDefinition]:
+    """The checks of every suite's shards, to be run again at any time."""
+    return [_shard_checks(suite) for suite in suites().values()]
+
+
+def _shard_checks(suite: Suite) -> dg.AssetChecksDefinition:
+    @dg.multi_asset_check(
+        name="_".join((*suite.key, "checks")),
+        specs=check_specs(suite),
+        can_subset=True,
+    )
+    def checks(context: dg.AssetCheckExecutionContext, lake: Lake) -> Iterator[Any]:
+        root, catalog = lake.open(), lake.load()
+        wanted = [key.name for key in context.selected_asset_check_keys]
+        partition = ""
+        if suite.partitioned:
+            partition = context.op_execution_context.partition_key
+        for verdict in check_partition(root, catalog, suite, partition, wanted):
+            yield verdict.result()
+
+    return checks
+
+
+def _sharing(suite: Suite, partitions: list[str]) -> list[list[str]]:
+    """Partitions made of the same archive are built in one pass over it."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for partition in partitions:
+        specs = suite.parts[partition]
+        made_of = tuple(name for spec in specs for name in (*spec.files, *spec.derived_from))
+        groups.setdefault(tuple(sorted(set(made_of))), []).append(partition)
+    return list(groups.values())
+
+
+def _description(suite: Suite) -> str:
+    first = suite.specs[0]
+    expected = [spec.expected for spec in suite.specs]
+    total = f"{sum(n for n in expected if n):,} samples expected." if all(expected) else ""
+    return f"{first.description}\n\n{len(suite.specs)} dataset(s), layout `{first.layout}`. {total}"
+
+
+def _progress(log: Callable[[str], None]) -> Callable[[str, int, int], None]:
+    last = time.monotonic()
+
+    def progress(dataset: str, done: int, total: int) -> None:
+        nonlocal last
+        if done == total or time.monotonic() - last > 5:
+            last = time.monotonic()
+            log(f"{dataset}: {done:,} of {total:,} samples")
+
+    return progress
+
+
+def _metadata(root: Root, manifests: list[Manifest], seconds: float) -> dict[str, Any]:
+    samples = sum(manifest.n_samples for manifest in manifests)
+    size = sum(manifest.bytes for manifest in manifests)
+    table = [
+        dg.TableRecord(
+            {
+                "dataset": manifest.name,
+                "samples": manifest.n_samples,
+                "unreadable": manifest.n_failed,
+                "classes": manifest.n_classes,
+                "shards": len(manifest.shards),
+                "bytes": manifest.bytes,
+                "version": manifest.version,
+            }
+        )
+        for manifest in manifests
+    ]
+    first = manifests[0]
+    metadata: dict[str, Any] = {
+        "dagster/row_count": samples,
+        "bytes": size,
+        "shards": sum(len(manifest.shards) for manifest in manifests),
+        "unreadable": sum(manifest.n_failed for manifest in manifests),
+        "seconds": round(seconds, 3),
+        "images_per_second": round(samples / seconds, 1) if seconds > 0 else 0.0,
+        "megabytes_per_second": round(size / seconds / 1e6, 1) if seconds > 0 else 0.0,
+        "datasets": dg.MetadataValue.table(table),
+        "ignored_files": dg.MetadataValue.json(first.ignored),
+        "licence": first.licence or "unknown",
+        "synthetic": first.synthetic,
+    }
+    sheet = contact_sheet(root, manifests)
+    if sheet is not None:
+        metadata["contact_sheet"] = dg.MetadataValue.md(f"![samples]({sheet})")
+    return metadata

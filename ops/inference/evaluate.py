@@ -1,0 +1,219 @@
+"""One evaluation: a registered model on a sealed dataset, shard by shard, exactly once."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+import numpy as np
+import PIL
+import pyarrow as pa
+import torch
+
+from ops.catalog import Catalog
+from ops.errors import ShiftlakeError
+from ops.inference.batches import Batch, batches
+from ops.inference.files import Finished, kept, publish
+from ops.inference.forward import Forward, reproducible
+from ops.inference.plan import CODE_VERSION, Device, plan_key, plan_numerics
+from ops.inference.projection import projection
+from ops.inference.record import Numerics, RunRecord, read_run
+from ops.inference.rows import RowMaker
+from ops.models import ModelEntry, load, read_model
+from ops.parallel import usable_cpus
+from ops.shards import Manifest, Sample, ShardEntry, read_manifest, read_shard
+from ops.storage import Root, paths
+
+
+def evaluate(
+    root: Root,
+    catalog: Catalog,
+    model_name: str,
+    dataset: str,
+    *,
+    batch_size: int = 64,
+    workers: int | None = None,
+    device: Device = "auto",
+    progress: Callable[[int, int], None] | None = None,
+    log: Callable[[str], None] | None = None,
+) -> RunRecord:
+    """Run a model over a dataset and store one row a sample.
+
+    Finished shards of an interrupted evaluation are kept, and a finished evaluation returns at
+    once. On a CPU the rows do not depend on `workers`, and two evaluations write the same bytes.
+
+    Parameters
+    ----------
+    root : Root
+        The storage root, local or remote.
+    catalog : Catalog
+        Resolves the dataset's name.
+    model_name : str
+        A registered model.
+    dataset : str
+        ``<benchmark>/<condition>``, or the benchmark alone where it has one condition.
+    batch_size : int
+        Images in a forward pass. Batches never hold samples of two shards.
+    workers : int or None
+        Decoding threads; by default the usable CPUs.
+    device : {"auto", "cpu", "cuda"}
+        ``auto`` takes a GPU if there is one.
+    progress : callable or None
+        Called as ``progress(images done, images in all)``.
+    log : callable or None
+        Called with a line of text now and then.
+
+    Returns
+    -------
+    RunRecord
+        As stored in ``run.json``, which is written last.
+
+    Raises
+    ------
+    ShiftlakeError
+        If model or dataset do not exist or do not fit, a shard is damaged, or the rows of a
+        shard are not exactly its samples. Shards finished before it stay.
+    """
+    started, clock = datetime.now(UTC), time.perf_counter()
+    manifest = read_manifest(root, catalog.dataset(dataset).name)
+    entry = read_model(root, model_name)
+    numerics = plan_numerics(entry, device)
+    key = plan_key(entry, manifest.version, numerics)
+    if (sealed := read_run(root, entry.name, manifest.name, key)) is not None:
+        return sealed
+    if batch_size < 1 or (workers is not None and workers < 1):
+        raise ShiftlakeError(
+            "An evaluation needs at least one image a batch and one worker.",
+            expected="batch_size and workers of 1 or more",
+            found=f"batch_size {batch_size}, workers {workers}",
+            where=f"{entry.name} on {manifest.name}",
+            remedy="give larger numbers",
+        )
+    maker = RowMaker(key, entry, manifest, projection(entry, manifest))
+    folder = paths.run(entry.name, manifest.name, key)
+    say = log or (lambda _: None)
+    finished = {
+        shard.name: there
+        for shard in manifest.shards
+        if (there := kept(root, folder, key, shard)) is not None
+    }
+    done = already = sum(there.file.rows for there in finished.values())
+    if finished:
+        say(f"{len(finished)} of {len(manifest.shards)} shards were finished before")
+    todo = [shard for shard in manifest.shards if shard.name not in finished]
+    if todo:
+        forward = Forward(load(root, entry), entry.transform, numerics, entry.name)
+        source = batches(
+            todo,
+            lambda shard: _images(root, manifest, shard),
+            entry.transform,
+            batch_size=batch_size,
+            workers=workers or usable_cpus(),
+            pinned=numerics.device == "cuda",
+        )
+        rows: list[pa.RecordBatch] = []
+        for item in _rows(source, forward, maker):
+            if isinstance(item, ShardEntry):
+                finished[item.name] = publish(root, folder, key, item, rows)
+                rows = []
+                continue
+            rows.append(item)
+            done += item.num_rows
+            if progress:
+                progress(done, manifest.n_samples)
+    files = [finished[shard.name] for shard in manifest.shards]
+    seconds = time.perf_counter() - clock
+    record = _record(entry, manifest, numerics, key, files, started, seconds, done - already)
+    path = paths.run_record(entry.name, manifest.name, key)
+    root.write_json(path, record.model_dump(mode="json"))
+    say(f"{record.n_seen:,} of {record.n_expected:,} images, {record.images_per_second:,.0f}/s")
+    return record
+
+
+def _images(root: Root, manifest: Manifest, shard: ShardEntry) -> Iterator[Sample]:
+    for sample in read_shard(root, manifest, shard, hash=True):
+        if sample.image is None or sample.extension == "mp4":
+            labels = sample.image is None
+            raise ShiftlakeError(
+                "A model is run on images, and this dataset holds none.",
+                expected="a dataset of images",
+                found="labels alone" if labels else "sequences in mp4",
+                where=f"{manifest.name}, {shard.name}",
+                remedy=f"evaluate {manifest.joined_to}, which its labels are joined to"
+                if manifest.joined_to
+                else "evaluate a dataset of images",
+            )
+        yield sample
+
+
+def _rows(
+    source: Iterator[Batch | ShardEntry], forward: Forward, maker: RowMaker
+) -> Iterator[pa.RecordBatch | ShardEntry]:
+    # One batch stays behind on the device: its rows are made while the next one is computed.
+    behind: tuple[Batch, torch.Tensor] | None = None
+    with reproducible(forward.numerics):
+        for item in source:
+            ahead = (item, forward(item.pixels)) if isinstance(item, Batch) else None
+            if behind is not None:
+                batch, logits = behind
+                yield maker.rows(batch, logits.cpu().numpy())
+            behind = ahead
+            if isinstance(item, ShardEntry):
+                yield item
+
+
+def _record(
+    entry: ModelEntry,
+    manifest: Manifest,
+    numerics: Numerics,
+    key: str,
+    files: list[Finished],
+    started: datetime,
+    seconds: float,
+    computed: int,
+) -> RunRecord:
+    rows = sum(there.file.rows for there in files)
+    if rows != manifest.n_samples:
+        raise ShiftlakeError(
+            "A dataset was not evaluated exactly once.",
+            expected=f"{manifest.n_samples:,} rows, as its manifest says",
+            found=f"{rows:,} rows in {len(files)} shards",
+            where=manifest.name,
+            remedy="build the dataset again: its manifest contradicts itself",
+        )
+    failed = sum(there.n_error for there in files)
+    gpu = numerics.device == "cuda"
+    return RunRecord(
+        run_id=key,
+        key=key,
+        model=entry.name,
+        dataset=manifest.name,
+        benchmark=manifest.benchmark,
+        condition=manifest.condition,
+        dataset_version=manifest.version,
+        weights_sha256=entry.weights.sha256 if entry.weights else "",
+        transform=entry.transform.model_dump(mode="json"),
+        transform_hash=entry.transform.hash,
+        numerics=numerics,
+        code_version=CODE_VERSION,
+        label_space=manifest.label_space,
+        mask=manifest.mask,
+        n_expected=manifest.n_samples,
+        n_seen=rows - failed,
+        n_error=failed,
+        started_at=started.isoformat(timespec="seconds"),
+        ended_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=round(seconds, 3),
+        images_per_second=round(computed / seconds, 1),
+        device_name=torch.cuda.get_device_name() if gpu else platform.machine(),
+        versions={
+            "torch": torch.__version__,
+            "pillow": PIL.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+        synthetic=manifest.synthetic or entry.synthetic,
+        files=tuple(there.file for there in files),
+    )

@@ -1,0 +1,127 @@
+"""Predictions files: written so that equal rows are equal bytes, and trusted only if whole."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ops.errors import ShiftlakeError
+from ops.inference.record import PredictionFile
+from ops.inference.schema import PREDICTIONS
+from ops.shards import ShardEntry
+from ops.storage import Root
+
+_KEY = b"shiftlake.key"
+_SHARD = b"shiftlake.shard_sha256"
+_ROWS = b"shiftlake.rows"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A published predictions file, and how many of its rows have no prediction."""
+
+    file: PredictionFile
+    n_error: int
+
+
+def file_name(entry: ShardEntry) -> str:
+    """Name of the predictions file of a shard."""
+    return f"{entry.name.removesuffix('.tar')}.parquet"
+
+
+def publish(
+    root: Root, folder: str, key: str, entry: ShardEntry, rows: list[pa.RecordBatch]
+) -> Finished:
+    """Write the predictions of one shard.
+
+    Parameters
+    ----------
+    root : Root
+    folder : str
+        The evaluation's folder below the root.
+    key : str
+        The result key.
+    entry : ShardEntry
+        The shard.
+    rows : list of pyarrow.RecordBatch
+        Its rows, in any order.
+
+    Returns
+    -------
+    Finished
+
+    Raises
+    ------
+    ShiftlakeError
+        If not every sample of the shard has exactly one row.
+    """
+    table = pa.Table.from_batches(rows, schema=PREDICTIONS).sort_by("sample_key")
+    unique = pc.count_distinct(table["sample_key"]).as_py()
+    if not table.num_rows == unique == entry.n_samples:
+        raise ShiftlakeError(
+            "A shard was not evaluated exactly once.",
+            expected=f"{entry.n_samples:,} rows, one for each sample",
+            found=f"{table.num_rows:,} rows of {unique:,} samples",
+            where=entry.name,
+            remedy="build the dataset again: its shard contradicts its manifest",
+        )
+    footer = {_KEY: key, _SHARD: entry.sha256, _ROWS: str(table.num_rows)}
+    buffer = io.BytesIO()
+    # Everything that shapes the bytes is fixed here; nothing in the file tells when it was made.
+    pq.write_table(
+        table.combine_chunks().replace_schema_metadata(footer),
+        buffer,
+        version="2.6",
+        compression="zstd",
+        compression_level=3,
+        row_group_size=1 << 20,
+        data_page_size=1 << 20,
+        use_dictionary=True,
+        write_statistics=True,
+    )
+    data = buffer.getvalue()
+    root.write_bytes(f"{folder}/{file_name(entry)}", data)
+    return _described(entry, data, table["status"])
+
+
+def kept(root: Root, folder: str, key: str, entry: ShardEntry) -> Finished | None:
+    """The predictions file of a shard, if an earlier process finished it for the same result.
+
+    Returns
+    -------
+    Finished or None
+        None where it is missing, damaged, or of another result or shard.
+    """
+    rel = f"{folder}/{file_name(entry)}"
+    if not root.exists(rel):
+        return None
+    data = root.read_bytes(rel)
+    try:
+        file = pq.ParquetFile(io.BytesIO(data))
+        found = file.schema_arrow.metadata or {}
+        expected = {
+            _KEY: key.encode(),
+            _SHARD: entry.sha256.encode(),
+            _ROWS: str(entry.n_samples).encode(),
+        }
+        if any(found.get(name) != value for name, value in expected.items()):
+            return None
+        if file.metadata.num_rows != entry.n_samples:
+            return None
+        return _described(entry, data, file.read(["status"])["status"])
+    except (pa.ArrowException, OSError):
+        return None
+
+
+def _described(entry: ShardEntry, data: bytes, status: Any) -> Finished:
+    digest = hashlib.sha256(data).hexdigest()
+    file = PredictionFile(
+        name=file_name(entry), rows=entry.n_samples, sha256=digest, bytes=len(data)
+    )
+    return Finished(file, n_error=sum(value != "ok" for value in status.to_pylist()))

@@ -1,0 +1,72 @@
+"""Which result an evaluation would give: its numerics here, and its key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from typing import Literal
+
+import torch
+
+from ops.errors import ShiftlakeError
+from ops.inference.record import Numerics
+from ops.models import ModelEntry
+
+# Part of every result's key: raise it when a change in this room alters a value in a row.
+CODE_VERSION = "1"
+
+Device = Literal["auto", "cpu", "cuda"]
+
+
+def plan_numerics(entry: ModelEntry, device: Device = "auto") -> Numerics:
+    """The numerics an evaluation of this model would have on this machine.
+
+    Raises
+    ------
+    ShiftlakeError
+        If a GPU is asked for and there is none.
+    """
+    there = torch.cuda.is_available()
+    if device == "cuda" and not there:
+        raise ShiftlakeError(
+            "There is no GPU here.",
+            expected="a CUDA device that torch can use",
+            found=f"torch {torch.__version__}, no device",
+            where=platform.node(),
+            remedy="use device cpu or auto, or install a CUDA build of torch",
+        )
+    chosen: Literal["cpu", "cuda"] = "cuda" if there and device != "cpu" else "cpu"
+    return Numerics(dtype=entry.precision, device=chosen)
+
+
+def plan_key(entry: ModelEntry, dataset_version: str, numerics: Numerics) -> str:
+    """The key of a result: if anything that determines a row changes, so does the key.
+
+    Parameters
+    ----------
+    entry : ModelEntry
+        A registered model; its name does not matter, its weights do.
+    dataset_version : str
+        The version in the dataset's manifest.
+    numerics : Numerics
+        Device kind and types. The batch size is not part of it.
+
+    Returns
+    -------
+    str
+        16 hex digits.
+    """
+    parts = {
+        "weights": entry.weights.sha256 if entry.weights else None,
+        "reference": entry.reference,
+        "kwargs": entry.kwargs,
+        "class_map": entry.class_map,
+        "label_space": entry.label_space,
+        "transform": entry.transform.hash,
+        "dataset_version": dataset_version,
+        "numerics": numerics.model_dump(mode="json"),
+        "code_version": CODE_VERSION,
+    }
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,129 @@
+"""The pixels of a transform: resize and centre crop, identical to torchvision's on Pillow images.
+
+Torchvision computes every resized pixel and throws away those outside the crop. A resize is two
+passes, along rows and then along columns, and each output pixel depends only on its own row or
+column of weights. So rows the crop never needs are left out of the first pass, and columns it
+drops out of the second; the weights, and with them the pixels, stay the same to the last bit.
+(Pillow's ``resize(box=...)`` would skip more but rounds its box to float32: not the same pixels.)
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from ops.inference.decode import UndecodableImage, decode
+from ops.models.transform import Transform
+
+_FILTERS = {
+    "nearest": Image.Resampling.NEAREST,
+    "box": Image.Resampling.BOX,
+    "bilinear": Image.Resampling.BILINEAR,
+    "hamming": Image.Resampling.HAMMING,
+    "bicubic": Image.Resampling.BICUBIC,
+    "lanczos": Image.Resampling.LANCZOS,
+}
+# Radius of each filter in input pixels at scale 1 (Pillow, Resample.c).
+_SUPPORT = {"box": 0.5, "bilinear": 1.0, "hamming": 1.0, "bicubic": 2.0, "lanczos": 3.0}
+
+
+def resized_size(width: int, height: int, transform: Transform) -> tuple[int, int]:
+    """(width, height) after the resize, in pixels.
+
+    With one number, the shorter side gets it and the longer one ``int(number * long / short)``,
+    as ``torchvision.transforms.Resize``.
+    """
+    if transform.resize is None:
+        return width, height
+    if isinstance(transform.resize, tuple):
+        return transform.resize[1], transform.resize[0]
+    short, long = min(width, height), max(width, height)
+    other = int(transform.resize * long / short)
+    return (transform.resize, other) if width <= height else (other, transform.resize)
+
+
+def crop_offset(size: int, crop: int) -> int:
+    """First pixel of a centred crop along one side; negative where black is padded in front.
+
+    Rounds as ``torchvision.transforms.CenterCrop``: halves go to the even number, and the
+    smaller half of the padding stands in front.
+    """
+    if crop > size:
+        return -((crop - size) // 2)
+    return round((size - crop) / 2.0)
+
+
+def apply(image: Image.Image, transform: Transform) -> Image.Image:
+    """Resize and centre crop an RGB image.
+
+    Parameters
+    ----------
+    image : PIL.Image.Image
+        Mode RGB, any size.
+    transform : Transform
+        Sizes and filter; mean and std are applied later, on the device.
+
+    Returns
+    -------
+    PIL.Image.Image
+        Mode RGB, of ``transform.output_size``.
+    """
+    width, height = image.size
+    to_width, to_height = resized_size(width, height, transform)
+    kind = _FILTERS[transform.interpolation]
+    crop = transform.crop
+    if crop is None:
+        return image.resize((to_width, to_height), kind)
+    left, top = crop_offset(to_width, crop), crop_offset(to_height, crop)
+    if transform.interpolation == "nearest" or (to_width <= crop and to_height <= crop):
+        whole = image.resize((to_width, to_height), kind)
+        return whole.crop((left, top, left + crop, top + crop))
+    first, last = _rows_needed(height, to_height, top, top + crop, transform.interpolation)
+    strip = image.crop((0, first, width, last)).resize((to_width, last - first), kind)
+    # Back to the full height, since the weights of the second pass depend on it; the rows that
+    # were left out are black and reach only output rows outside the crop.
+    column = strip.crop((left, -first, left + crop, height - first))
+    return column.resize((crop, to_height), kind).crop((0, top, crop, top + crop))
+
+
+def prepare(
+    source: bytes | Image.Image | None, transform: Transform, out: npt.NDArray[np.uint8]
+) -> str | None:
+    """Decode and transform one image into its place in a batch.
+
+    Parameters
+    ----------
+    source : bytes, PIL.Image.Image or None
+        An image file, or an RGB image that is already decoded.
+    transform : Transform
+        Sizes and filter.
+    out : uint8 array, shape (height, width, 3)
+        Written whole; black where the image cannot be decoded.
+
+    Returns
+    -------
+    str or None
+        Why it cannot be decoded, or None.
+    """
+    try:
+        image = source if isinstance(source, Image.Image) else decode(source)
+    except UndecodableImage as error:
+        out.fill(0)
+        return str(error.found)
+    out[...] = np.asarray(apply(image, transform))
+    return None
+
+
+def _rows_needed(
+    height: int, to_height: int, start: int, stop: int, interpolation: str
+) -> tuple[int, int]:
+    # One row more on either side than the filter's radius reaches covers Pillow's rounding.
+    scale = height / to_height
+    reach = _SUPPORT[interpolation] * max(scale, 1.0)
+    start, stop = max(start, 0), min(stop, to_height)
+    first = math.floor((start + 0.5) * scale - reach) - 1
+    last = math.ceil((stop - 0.5) * scale + reach) + 1
+    return max(first, 0), min(last, height)

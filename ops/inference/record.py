@@ -1,0 +1,97 @@
+"""The record of an evaluation, written last: without it, the evaluation is not finished."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ops.errors import ShiftlakeError
+from ops.models.entry import Precision
+from ops.storage import Root, paths
+
+
+class Numerics(BaseModel):
+    """What decides the last bits of a logit.
+
+    `dtype` is the autocast type of the forward pass, `device` the kind of device. Matrix products
+    in TF32 are never allowed, and cuDNN is held to deterministic algorithms.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    dtype: Precision
+    device: Literal["cpu", "cuda"]
+    tf32: Literal[False] = False
+    deterministic: Literal[True] = True
+
+
+class PredictionFile(BaseModel):
+    """One Parquet file of an evaluation: the predictions of one shard."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    rows: int
+    sha256: str
+    bytes: int
+
+
+class RunRecord(BaseModel):
+    """One finished evaluation of a model on a dataset, stored as ``run.json``.
+
+    ``n_expected = n_seen + n_error``: the rows that are there, those with a prediction, and those
+    whose image cannot be decoded. `seconds` and `images_per_second` are of the process that
+    finished it, and count only what that process computed.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    run_id: str
+    key: str
+    model: str
+    dataset: str
+    benchmark: str
+    condition: str
+    dataset_version: str
+    weights_sha256: str
+    transform: dict[str, Any]
+    transform_hash: str
+    numerics: Numerics
+    code_version: str
+    label_space: str
+    mask: str | None
+    n_expected: int
+    n_seen: int
+    n_error: int
+    started_at: str
+    ended_at: str
+    seconds: float
+    images_per_second: float
+    device_name: str
+    versions: dict[str, str]
+    synthetic: bool
+    files: tuple[PredictionFile, ...]
+
+
+def read_run(root: Root, model: str, dataset: str, key: str) -> RunRecord | None:
+    """The record of a finished evaluation, or None where it is not finished.
+
+    Raises
+    ------
+    ShiftlakeError
+        If the record is damaged.
+    """
+    rel = paths.run_record(model, dataset, key)
+    if not root.exists(rel):
+        return None
+    try:
+        return RunRecord.model_validate(root.read_json(rel))
+    except ValidationError as error:
+        raise ShiftlakeError(
+            "The record of an evaluation cannot be read.",
+            expected="the fields of a run record",
+            found=str(error.errors()[0]),
+            where=root.at(rel),
+            remedy="remove the file and evaluate again: finished shards stay",
+        ) from error

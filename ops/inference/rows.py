@@ -1,0 +1,152 @@
+"""Rows of a batch: what a sample is, joined to what is kept of its logits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ops.errors import ShiftlakeError
+from ops.inference.batches import Batch
+from ops.inference.projection import Projection
+from ops.inference.schema import PREDICTIONS
+from ops.inference.scores import Logits, Summary, ranks, summarise, top
+from ops.models import ModelEntry
+from ops.shards import Manifest
+
+_MASK_VALUES = ("pred", "p_max", "max_logit", "logsumexp")
+
+
+class RowMaker:
+    """Makes the rows of one evaluation.
+
+    Parameters
+    ----------
+    key : str
+        The result key.
+    entry : ModelEntry
+        The model.
+    manifest : Manifest
+        The dataset.
+    projection : Projection
+        From outputs to the dataset's logits.
+    """
+
+    def __init__(
+        self, key: str, entry: ModelEntry, manifest: Manifest, projection: Projection
+    ) -> None:
+        self._projection = projection
+        self._constant = {
+            "run_id": key,
+            "model": entry.name,
+            "benchmark": manifest.benchmark,
+            "condition": manifest.condition,
+            "dataset_version": manifest.version,
+        }
+
+    def rows(self, batch: Batch, outputs: Logits) -> pa.RecordBatch:
+        """Rows of a batch, in its order.
+
+        Parameters
+        ----------
+        batch : Batch
+            Samples and why some cannot be decoded.
+        outputs : float32 array, shape (samples, outputs)
+            The model's outputs; those of images that cannot be decoded are ignored.
+
+        Returns
+        -------
+        pyarrow.RecordBatch
+            Of the schema `PREDICTIONS`.
+
+        Raises
+        ------
+        ShiftlakeError
+            If an output is not finite.
+        """
+        ok = np.array([reason is None for reason in batch.errors], dtype=bool)
+        self._refuse_not_finite(batch, outputs, ok)
+        labels = [[int(label) for label in s.meta.get("labels", [])] for s in batch.samples]
+        columns: dict[str, list[Any]] = {
+            name: [value] * len(labels) for name, value in self._constant.items()
+        }
+        columns["shard"] = [batch.shard.name] * len(labels)
+        columns["sample_key"] = [sample.key for sample in batch.samples]
+        columns["source_key"] = [s.meta.get("source_key", s.key) for s in batch.samples]
+        columns["labels"] = list(labels)
+        columns["frame_set"] = [sample.meta.get("frame_set") for sample in batch.samples]
+        columns["frame_offset"] = [sample.meta.get("frame_offset") for sample in batch.samples]
+        columns["status"] = ["ok" if good else "decode_error" for good in ok]
+        columns["error"] = list(batch.errors)
+        columns.update(self._scores(self._projection(outputs), labels, ok))
+        return pa.RecordBatch.from_pydict(columns, schema=PREDICTIONS)
+
+    def _scores(
+        self, logits: Logits, labels: list[list[int]], ok: np.ndarray[Any, np.dtype[np.bool_]]
+    ) -> dict[str, list[Any]]:
+        whole = summarise(logits)
+        masked = {name: summarise(logits, cls) for name, cls in self._projection.masks.items()}
+        own = masked.get(self._projection.mask or "")
+        indices, values = top(logits)
+        found: dict[str, list[Any]] = {
+            "pred": _kept(whole.pred, ok),
+            "top5_idx": [row if good else None for row, good in zip(indices, ok, strict=True)],
+            "top5_logit": [row if good else None for row, good in zip(values, ok, strict=True)],
+            "p_max": _kept(whole.p_max, ok),
+            "max_logit": _kept(whole.max_logit, ok),
+            "logsumexp": _kept(whole.logsumexp, ok),
+            "entropy": _kept(whole.entropy, ok),
+            "rank_of_label": [
+                rank if good else None for rank, good in zip(ranks(logits, labels), ok, strict=True)
+            ],
+            "pred_masked": [None] * len(labels) if own is None else _kept(own.pred, ok),
+            "p_max_masked": [None] * len(labels) if own is None else _kept(own.p_max, ok),
+            "masks": _mask_structs(masked, ok),
+        }
+        found["correct"] = _correct(labels, [[int(pred)] for pred in whole.pred], ok)
+        found["correct5"] = _correct(labels, indices, ok)
+        found["correct_masked"] = (
+            [None] * len(labels)
+            if own is None
+            else _correct(labels, [[int(pred)] for pred in own.pred], ok)
+        )
+        return found
+
+    def _refuse_not_finite(
+        self, batch: Batch, outputs: Logits, ok: np.ndarray[Any, np.dtype[np.bool_]]
+    ) -> None:
+        bad = np.flatnonzero(~np.isfinite(outputs).all(axis=1) & ok)
+        if len(bad):
+            raise ShiftlakeError(
+                "The model returned logits that are no finite numbers.",
+                expected="finite logits for every image",
+                found=f"NaN or infinity for {len(bad)} images, first {batch.samples[bad[0]].key}",
+                where=f"{self._constant['model']} on {batch.shard.name}",
+                remedy="register it with precision fp32 or bf16: fp16 overflows above 65504",
+            )
+
+
+def _kept(values: np.ndarray[Any, Any], ok: np.ndarray[Any, np.dtype[np.bool_]]) -> list[Any]:
+    return [value if good else None for value, good in zip(values.tolist(), ok, strict=True)]
+
+
+def _correct(
+    labels: list[list[int]], chosen: list[list[int]], ok: np.ndarray[Any, np.dtype[np.bool_]]
+) -> list[bool | None]:
+    return [
+        bool(good and not set(accepted).isdisjoint(row)) if accepted else None
+        for accepted, row, good in zip(labels, chosen, ok, strict=True)
+    ]
+
+
+def _mask_structs(
+    masked: dict[str, Summary], ok: np.ndarray[Any, np.dtype[np.bool_]]
+) -> list[list[dict[str, Any]]]:
+    # An image that cannot be decoded keeps its masks, so that unnesting them loses no sample.
+    structs: list[list[dict[str, Any]]] = [[] for _ in ok]
+    for name, summary in masked.items():
+        columns = [_kept(getattr(summary, value), ok) for value in _MASK_VALUES]
+        for row, *values in zip(structs, *columns, strict=True):
+            row.append({"mask": name, **dict(zip(_MASK_VALUES, values, strict=True))})
+    return structs

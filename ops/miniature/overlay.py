@@ -1,0 +1,74 @@
+"""What the miniature says over the catalog: its own addresses, sizes, hashes and counts."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+SOURCE = "generated: miniature upstream"
+
+OMITTED: tuple[tuple[str, str], ...] = (
+    ("imagenet-1k", "ilsvrc2012_test_v10102019"),
+    *(("imagenet-c", f"frost_texture_frost{n}") for n in range(1, 7)),
+    ("miniimagenet-c", "miniimagenet_c"),
+    ("imagenet-vid", "ilsvrc2015_vid"),
+    ("imagenet-vid", "ilsvrc2015_vid_part_aa"),
+    ("imagenet-vid", "ilsvrc2015_vid_part_ab"),
+    ("imagenet-vid", "ilsvrc2017_vid"),
+    ("imagenet-vid", "ilsvrc2017_vid_test"),
+    ("imagenet-vid", "ilsvrc2017_vid_new"),
+)
+"""Catalog files the miniature has no copy of, as (benchmark, file id)."""
+
+
+def overlay(
+    files: list[dict[str, Any]], expected: dict[str, dict[str, int | None]], base_url: str
+) -> dict[str, Any]:
+    """Return the catalog overlay.
+
+    Parameters
+    ----------
+    files : list of dict
+        Facts of the published files (`Publication.files`).
+    expected : dict
+        Dataset -> expected counts.
+    base_url : str
+        Address of the server, without a slash at the end.
+
+    Returns
+    -------
+    dict
+        Shape of `ops.catalog.overlay`: `benchmarks` and `datasets`.
+    """
+    benchmarks: dict[str, list[dict[str, Any]]] = {}
+    for facts in files:
+        entry: dict[str, Any] = {"id": facts["id"], "url": _fact(file_url(facts, base_url))}
+        for name in ("bytes", "md5", "sha1", "sha256", "git_blob_sha1"):
+            entry[name] = _fact(facts[name])
+        # Without this a failed download would go on to the true hosts.
+        entry |= {"mirrors": [], "alt_url": None, "access": "open"}
+        benchmarks.setdefault(facts["benchmark"], []).append(entry)
+    for benchmark, file_id in OMITTED:
+        benchmarks.setdefault(benchmark, []).append(
+            {
+                "id": file_id,
+                "url": {"value": None, "source": [], "status": "unknown"},
+                "mirrors": [],
+                "alt_url": None,
+                "access": "none",
+                "how_to_get": "The miniature has no such file; unset SHIFTLAKE_CATALOG.",
+            }
+        )
+    return {
+        "benchmarks": [{"id": name, "files": entries} for name, entries in benchmarks.items()],
+        "datasets": expected,
+    }
+
+
+def file_url(facts: dict[str, Any], base_url: str) -> str:
+    """Return the address of a published file on the server."""
+    return f"{base_url}/{facts['benchmark']}/{quote(facts['name'])}"
+
+
+def _fact(value: object) -> dict[str, Any]:
+    return {"value": value, "source": [SOURCE], "status": "overlay"}

@@ -1,0 +1,162 @@
+"""Building the miniature once, and finding a finished one again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy
+import PIL
+import yaml
+
+from ops.catalog import classes as catalog_classes
+from ops.errors import ShiftlakeError
+from ops.miniature import (
+    caltech,
+    cifar,
+    corruptions,
+    imagenet,
+    mp4,
+    natural,
+    perturbations,
+    sun,
+    video,
+)
+from ops.miniature.overlay import overlay
+from ops.miniature.publication import Publication, Truth
+from ops.miniature.sizes import SizeName, size_named
+
+MARKER = "miniature.json"
+FAMILIES = (imagenet, natural, corruptions, perturbations, video, cifar, caltech, sun)
+
+
+@dataclass(frozen=True)
+class MiniatureUpstream:
+    """A finished miniature.
+
+    Attributes
+    ----------
+    folder : Path
+        Holds `files/<benchmark>/<file name>`, `truth.json`, `overlay.yaml` and `miniature.json`.
+    size : str
+        The preset it was built with.
+    seed : int
+        The seed it was built with.
+    files : list of dict
+        Facts of each file: benchmark, id, name, bytes, md5, sha1, sha256, git_blob_sha1.
+    expected : dict
+        Dataset -> `expected`, `expected_classes` and `per_class`.
+    """
+
+    folder: Path
+    size: str
+    seed: int
+    files: list[dict[str, Any]]
+    expected: dict[str, dict[str, int | None]]
+
+    @cached_property
+    def truth(self) -> Truth:
+        """Dataset -> path of a picture in its archive -> accepted labels.
+
+        A picture in an inner archive has that archive's path first
+        (`n01443537.tar/n01443537_17.JPEG`), one in a binary file its record number after `#`.
+        The labels are in the label space of the dataset; ImageNet-O pictures have none.
+        """
+        truth: Truth = json.loads((self.folder / "truth.json").read_text())
+        return truth
+
+    def path(self, benchmark: str, file_id: str) -> Path:
+        """Return the local path of a published file by catalog benchmark and file id."""
+        for facts in self.files:
+            if (facts["benchmark"], facts["id"]) == (benchmark, file_id):
+                return self.folder / "files" / benchmark / str(facts["name"])
+        raise ShiftlakeError(
+            "The miniature has no such file.",
+            expected="a benchmark and file id of the catalog that the miniature holds",
+            found=f"{benchmark}/{file_id}",
+            where=self.folder,
+            remedy="See ops.miniature.OMITTED for what is left out.",
+        )
+
+    def overlay(self, base_url: str) -> dict[str, Any]:
+        """Return the catalog overlay for a server at `base_url`."""
+        return overlay(self.files, self.expected, base_url.rstrip("/"))
+
+
+def build(folder: Path, *, size: SizeName = "demo", seed: int = 0) -> MiniatureUpstream:
+    """Write the miniature, or return the finished one that already stands there.
+
+    Parameters
+    ----------
+    folder : Path
+        Target; made if missing. Files of an older or unfinished miniature in it are replaced.
+    size : {"demo", "test"}
+        `demo` (about 12 MB) has enough pictures to train a small network; `test` has one or two of
+        each class and the same special cases.
+    seed : int
+        Key of all randomness: the same size and seed give the same bytes.
+
+    Returns
+    -------
+    MiniatureUpstream
+
+    Raises
+    ------
+    ShiftlakeError
+        If the size is unknown, or the folder holds something else.
+    """
+    preset = size_named(size)
+    marker = folder / MARKER
+    recipe = {"size": size, "seed": seed, "code": _code_version()}
+    if marker.exists():
+        note = json.loads(marker.read_text())
+        if note["recipe"] == recipe:
+            return MiniatureUpstream(folder, size, seed, note["files"], note["expected"])
+    _clear(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    publication = Publication(folder, preset, seed)
+    for family in FAMILIES:
+        family.publish(publication)
+    upstream = MiniatureUpstream(folder, size, seed, publication.files, publication.expected())
+    (folder / "truth.json").write_text(json.dumps(publication.truth))
+    (folder / "overlay.yaml").write_text(yaml.safe_dump(upstream.overlay("{base_url}")))
+    marker.write_text(
+        json.dumps({"recipe": recipe, "files": upstream.files, "expected": upstream.expected})
+    )
+    return upstream
+
+
+def _clear(folder: Path) -> None:
+    if not folder.exists():
+        return
+    ours = {MARKER, "files", "truth.json", "overlay.yaml"}
+    foreign = sorted(each.name for each in folder.iterdir() if each.name not in ours)
+    if foreign:
+        raise ShiftlakeError(
+            "The folder for the miniature holds other files.",
+            expected="a missing or empty folder, or an earlier miniature",
+            found=", ".join(foreign[:5]),
+            where=folder,
+            remedy="Choose another folder.",
+        )
+    (folder / MARKER).unlink(missing_ok=True)
+    shutil.rmtree(folder / "files", ignore_errors=True)
+
+
+def _code_version() -> str:
+    """Return a hash of everything the bytes depend on besides size and seed."""
+    state = hashlib.sha256()
+    for each in sorted(resources.files("ops.miniature").iterdir(), key=lambda each: each.name):
+        if each.name.endswith(".py"):
+            state.update(each.name.encode() + each.read_bytes())
+    state.update(resources.files("ops.miniature").joinpath("data/cifar100.json").read_bytes())
+    ilsvrc, labels = catalog_classes.ilsvrc(), catalog_classes.val_labels()
+    state.update(repr((ilsvrc.wnids, labels, numpy.__version__, PIL.__version__)).encode())
+    state.update(mp4.codec().encode())
+    return state.hexdigest()[:16]

@@ -1,0 +1,76 @@
+"""How an image becomes a model's input, as data: sizes, filter and normalisation.
+
+The pixels themselves are made in :mod:`ops.inference.preprocess`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, PositiveInt, field_validator, model_validator
+
+Interpolation = Literal["nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"]
+IMAGENET_MEAN = (0.485, 0.456, 0.406)
+IMAGENET_STD = (0.229, 0.224, 0.225)
+
+
+class Transform(BaseModel):
+    """The evaluation transform: resize, centre crop, scale to [0, 1], normalise.
+
+    Parameters
+    ----------
+    resize : int, (int, int) or None
+        Length of the shorter side in pixels (the ratio is kept), or the exact (height, width),
+        or None to leave the stored size.
+    crop : int or None
+        Side of the centred square in pixels, padded with black where the image is smaller; None
+        for no crop.
+    interpolation : str
+        Pillow's name of the filter, in lower case.
+    antialias : True
+        Pillow always widens the filter when it shrinks; recorded because tensor resizing may not.
+    mean, std : (float, float, float)
+        RGB normalisation on the [0, 1] scale: ``(x / 255 - mean) / std`` in float32.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    resize: PositiveInt | tuple[PositiveInt, PositiveInt] | None = 256
+    crop: PositiveInt | None = 224
+    interpolation: Interpolation = "bilinear"
+    antialias: Literal[True] = True
+    mean: tuple[float, float, float] = IMAGENET_MEAN
+    std: tuple[float, float, float] = IMAGENET_STD
+
+    @field_validator("std")
+    @classmethod
+    def _positive(cls, std: tuple[float, float, float]) -> tuple[float, float, float]:
+        if min(std) <= 0:
+            raise ValueError("std must be above 0 in every channel")
+        return std
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Transform:
+        if self.crop is None and not isinstance(self.resize, tuple):
+            raise ValueError("without a crop, resize must be (height, width): inputs form batches")
+        return self
+
+    @property
+    def canonical(self) -> str:
+        """The transform as JSON with sorted keys and no spaces."""
+        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+
+    @property
+    def hash(self) -> str:
+        """First 16 hex digits of the SHA-256 of :attr:`canonical`."""
+        return hashlib.sha256(self.canonical.encode()).hexdigest()[:16]
+
+    @property
+    def output_size(self) -> tuple[int, int]:
+        """(height, width) of every input, in pixels."""
+        if self.crop is not None:
+            return (self.crop, self.crop)
+        assert isinstance(self.resize, tuple)  # _one_size holds it
+        return self.resize

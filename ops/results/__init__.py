@@ -1,0 +1,21 @@
+"""Prediction Parquet to SQL views, the table of metrics, status and leaderboard.
+
+What belongs here: which runs count, the views over their rows, and everything derived from rows
+by SQL. What does not: formulas, which live in ``ops.metrics``; running a model; drawing.
+"""
+
+from ops.results.connection import connect
+from ops.results.leaderboard import leaderboard
+from ops.results.metrics_table import compute_metrics
+from ops.results.query import query
+from ops.results.status import StatusRow, status, status_table
+
+__all__ = [
+    "StatusRow",
+    "compute_metrics",
+    "connect",
+    "leaderboard",
+    "query",
+    "status",
+    "status_table",
+]

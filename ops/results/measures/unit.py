@@ -1,0 +1,113 @@
+"""The unit of work of the table of metrics: a family of metrics, and the runs it is made of."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ops.metrics import clopper_pearson
+from ops.results.inventory import Run
+
+ALPHA = 0.05
+
+# Raised when a definition changes, so that rows of the older one are computed again.
+DEFINITIONS = "1"
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One model's rows of one family of metrics.
+
+    Parameters
+    ----------
+    family : str
+    runs : tuple of Run
+        All runs it reads; the first is the one the rows are about.
+    extra : str
+        Names any other input, for example the version of the ReaL labels.
+    """
+
+    family: str
+    runs: tuple[Run, ...]
+    extra: str = ""
+
+    @property
+    def model(self) -> str:
+        """The one model of all runs."""
+        return self.runs[0].model
+
+    @property
+    def run_ids(self) -> list[str]:
+        """Ids of the runs, sorted."""
+        return sorted(run.run_id for run in self.runs)
+
+    @property
+    def inputs(self) -> str:
+        """16 hex digits that name everything the rows are computed from."""
+        names = [f"{run.benchmark}/{run.condition} {run.run_id}" for run in self.runs]
+        return _digest(DEFINITIONS, self.family, self.model, self.extra, *sorted(names))
+
+    def row(
+        self,
+        metric: str,
+        variant: str,
+        value: float | None,
+        *,
+        condition: str | None = None,
+        benchmark: str | None = None,
+        **fields: Any,
+    ) -> Row:
+        """One row of the table; `fields` are k, n, ci_lo, ci_hi and ci_method."""
+        first = self.runs[0]
+        single = len(self.runs) == 1
+        versions = [run.dataset_version for run in self.runs]
+        return {
+            "run_id": first.run_id if single else _digest(*self.run_ids),
+            "model": self.model,
+            "benchmark": benchmark or first.benchmark,
+            "condition": condition or first.condition,
+            "metric": metric,
+            "variant": variant,
+            "value": value,
+            "ci_method": "none",
+            "alpha": ALPHA,
+            "dataset_version": versions[0] if single else _digest(*sorted(versions)),
+            "synthetic": any(run.synthetic for run in self.runs),
+            "run_ids": self.run_ids,
+            "inputs": self.inputs,
+            **fields,
+        }
+
+    def proportion(self, metric: str, variant: str, k: int, n: int, **fields: Any) -> Row:
+        """A row for ``k`` of ``n`` with its exact interval."""
+        lo, hi = clopper_pearson(k, n, ALPHA)
+        return self.row(
+            metric,
+            variant,
+            k / n if n else None,
+            k=k,
+            n=n,
+            ci_lo=float(lo),
+            ci_hi=float(hi),
+            ci_method="Clopper-Pearson",
+            **fields,
+        )
+
+
+def by_dataset(units: Iterable[Unit]) -> dict[tuple[str, str], Unit]:
+    """Units by model and run id of the run they are about."""
+    return {(unit.model, unit.runs[0].run_id): unit for unit in units}
+
+
+def run_filter(units: Iterable[Unit]) -> str:
+    """SQL list of the run ids of `units`; run ids are hex, written by this project."""
+    ids = sorted({run_id for unit in units for run_id in unit.run_ids})
+    return ", ".join("'" + run_id.replace("'", "''") + "'" for run_id in ids)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

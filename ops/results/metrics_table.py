@@ -1,0 +1,117 @@
+"""The table of metrics: what is missing is computed from rows, what stands is kept."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from ops.catalog import Catalog
+from ops.results.connection import open_views
+from ops.results.currency import standings
+from ops.results.inventory import Inventory, Run, take_inventory
+from ops.results.measures import corruption, counts, detection, video
+from ops.results.measures.unit import Row, Unit
+from ops.results.metrics_file import METRICS, Measured, read_metrics, write_metrics
+from ops.results.real import DATASET as REAL
+from ops.storage import Root
+
+if TYPE_CHECKING:
+    import duckdb
+
+    Measure = Callable[[duckdb.DuckDBPyConnection, list[Unit]], list[Row]]
+
+MEASURES: dict[str, Measure] = {
+    "accuracy": counts.accuracies,
+    "real": counts.reassessed,
+    "per_class": counts.per_class,
+    "detection": detection.detection,
+    "pm_k": video.pm_k,
+    "imagenet_c": corruption.imagenet_c,
+    "mini_imagenet_c": corruption.mini_imagenet_c,
+}
+
+_VIDEO = ("imagenet_vid_robust", "ytbb_robust")
+_CORRUPTED = ("imagenet_c", "mini_imagenet_c")
+_ORDER = ("model", "benchmark", "condition", "metric", "variant")
+
+
+def compute_metrics(root: Root, catalog: Catalog) -> pa.Table:
+    """Bring ``results/metrics.parquet`` up to date with the current runs.
+
+    Parameters
+    ----------
+    root : Root
+    catalog : Catalog
+
+    Returns
+    -------
+    pyarrow.Table
+        All metrics of all models, sorted. No image is read and no model is run; rows whose
+        inputs are unchanged are kept, and where all are, nothing is written.
+    """
+    inventory = take_inventory(root)
+    units = plan(inventory)
+    before = read_metrics(root)
+    wanted = frozenset(unit.inputs for unit in units)
+    if before.inputs == wanted:
+        return before.table
+    pending = [unit for unit in units if unit.inputs not in before.inputs]
+    rows = [row for row in before.table.to_pylist() if row["inputs"] in wanted]
+    if pending:
+        rows += _measure(root, inventory, catalog, pending)
+    rows.sort(key=lambda row: tuple(row[name] for name in _ORDER))
+    table = pa.Table.from_pylist(
+        [{name: row.get(name) for name in METRICS.names} for row in rows], schema=METRICS
+    )
+    runs = frozenset(run.run_id for unit in units for run in unit.runs)
+    write_metrics(root, Measured(table, runs, wanted))
+    return table
+
+
+def plan(inventory: Inventory) -> list[Unit]:
+    """Every family of metrics that the current runs allow."""
+    models: dict[str, dict[str, Run]] = defaultdict(dict)
+    for standing in standings(inventory):
+        if standing.current:
+            models[standing.run.model][standing.run.dataset] = standing.run
+    real = inventory.manifests.get(REAL, {}).get("version")
+    units = []
+    for _, runs in sorted(models.items()):
+        units += _plan_model(runs, real)
+    return units
+
+
+def _plan_model(runs: dict[str, Run], real: str | None) -> list[Unit]:
+    units = []
+    for run in runs.values():
+        if run.benchmark in _VIDEO:
+            units.append(Unit("pm_k", (run,)))
+            continue
+        units.append(Unit("accuracy", (run,)))
+        if run.benchmark not in _CORRUPTED:
+            units.append(Unit("per_class", (run,)))
+    val = runs.get("imagenet_1k/val")
+    clean = () if val is None else (val,)
+    if val is not None and real is not None:
+        units.append(Unit("real", (val,), real))
+    if val is not None and "imagenet_o/clean" in runs:
+        units.append(Unit("detection", (runs["imagenet_o/clean"], val)))
+    for benchmark in _CORRUPTED:
+        cells = tuple(run for run in runs.values() if run.benchmark == benchmark)
+        if cells:
+            units.append(Unit(benchmark, cells + (clean if benchmark == "imagenet_c" else ())))
+    return units
+
+
+def _measure(root: Root, inventory: Inventory, catalog: Catalog, units: list[Unit]) -> list[Row]:
+    rows = []
+    # The same inventory: a run sealed meanwhile must not take the place of a planned one.
+    with open_views(root, inventory, catalog) as connection:
+        for family, measure in MEASURES.items():
+            own = [unit for unit in units if unit.family == family]
+            if own:
+                rows += measure(connection, own)
+    return rows

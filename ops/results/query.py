@@ -1,0 +1,164 @@
+"""One SQL statement in, text out: a table for the terminal, or exact CSV or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+from rich.console import Console
+from rich.table import Table
+
+from ops.errors import ShiftlakeError
+from ops.results.connection import TABLES, VIEWS, connect
+from ops.storage import Root
+
+if TYPE_CHECKING:
+    import duckdb
+
+Format = Literal["table", "csv", "json"]
+_FORMATS = ("table", "csv", "json")
+
+
+def query(root: Root, sql: str, format: Format = "table", limit: int | None = None) -> str:
+    """Run one reading statement over the views of :func:`ops.results.connect`.
+
+    Parameters
+    ----------
+    root : Root
+    sql : str
+        One SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE, PIVOT or EXPLAIN.
+    format : {"table", "csv", "json"}
+        ``csv`` and ``json`` hold every digit; ``table`` shortens numbers for reading.
+    limit : int, optional
+        At most this many rows; all by default.
+
+    Returns
+    -------
+    str
+        Without a final newline. JSON is a list of objects; NULL and NaN are null.
+
+    Raises
+    ------
+    ShiftlakeError
+        If the statement writes, is more than one, or DuckDB refuses it.
+    """
+    import duckdb
+
+    if format not in _FORMATS:
+        raise ShiftlakeError(
+            "There is no such output format.",
+            expected=f"one of {', '.join(_FORMATS)}",
+            found=format,
+            where="query",
+            remedy="choose one of them",
+        )
+    with connect(root) as connection:
+        try:
+            statement = _only_reading(connection, sql)
+            connection.execute(statement)
+            columns = [column[0] for column in connection.description or []]
+            rows = connection.fetchall() if limit is None else connection.fetchmany(limit)
+        except duckdb.Error as error:
+            raise ShiftlakeError(
+                "The statement cannot be run.",
+                expected=f"SQL over the views {', '.join(sorted((*VIEWS, *TABLES)))}",
+                found=str(error).strip(),
+                where="query",
+                remedy="DESCRIBE <view> lists the columns of a view",
+            ) from error
+    return _RENDER[format](columns, rows)
+
+
+def _only_reading(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
+    import duckdb
+
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1:
+        raise ShiftlakeError(
+            "Exactly one statement is run at a time.",
+            expected="one statement",
+            found=f"{len(statements)} statements",
+            where="query",
+            remedy="run them one after the other",
+        )
+    kind = statements[0].type
+    # PIVOT is several statements to DuckDB: it first looks up which columns there will be.
+    reading = {
+        duckdb.StatementType.SELECT,
+        duckdb.StatementType.EXPLAIN,
+        duckdb.StatementType.MULTI,
+    }
+    if kind not in reading:
+        raise ShiftlakeError(
+            "Results are read-only.",
+            expected="a statement that reads: SELECT, DESCRIBE, SUMMARIZE, PIVOT, EXPLAIN",
+            found=f"a statement of kind {kind.name}",
+            where="query",
+            remedy="to keep a result, use the formats csv or json and write the output to a file",
+        )
+    return statements[0]
+
+
+def _as_table(columns: list[str], rows: list[tuple[Any, ...]]) -> str:
+    table = Table()
+    for index, name in enumerate(columns):
+        numeric = any(isinstance(row[index], int | float) for row in rows)
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(_short(value) for value in row))
+    # EXPLAIN and long names need their own width, not that of the terminal of a log.
+    console = Console(file=io.StringIO(), width=None if rows else 80, markup=False)
+    with console.capture() as capture:
+        console.print(table)
+    return capture.get().rstrip("\n")
+
+
+def _short(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
+
+
+def _as_csv(columns: list[str], rows: list[tuple[Any, ...]]) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow(_cell(value) for value in row)
+    return buffer.getvalue().rstrip("\n")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, list | dict):
+        return json.dumps(_plain(value), ensure_ascii=False)
+    return value
+
+
+def _as_json(columns: list[str], rows: list[tuple[Any, ...]]) -> str:
+    objects = [dict(zip(columns, _plain(list(row)), strict=True)) for row in rows]
+    return json.dumps(objects, indent=1, ensure_ascii=False, default=str)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    # JSON has no NaN and no infinity.
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+_RENDER = {"table": _as_table, "csv": _as_csv, "json": _as_json}

@@ -1,0 +1,27 @@
+-- The headline metric of every benchmark, one row a model and condition, in percent.
+CREATE VIEW leaderboard AS
+WITH headline (benchmark, metric, variant, better) AS (
+    VALUES
+        ('imagenet_1k', 'top1', 'unmasked', 'higher'),
+        ('imagenet_real', 'top1', 'real', 'higher'),
+        ('imagenetv2', 'top1', 'unmasked', 'higher'),
+        ('imagenet_sketch', 'top1', 'unmasked', 'higher'),
+        ('imagenet_a', 'top1', 'masked', 'higher'),
+        ('imagenet_r', 'top1', 'masked', 'higher'),
+        ('imagenet_o', 'aupr', 'step-wise', 'higher'),
+        ('imagenet_c', 'mce_alexnet_pct', 'alexnet', 'lower'),
+        ('mini_imagenet_c', 'mean_err_15_pct', 'severity 5', 'lower'),
+        ('imagenet_vid_robust', 'pm10', 'with anchor', 'higher'),
+        ('ytbb_robust', 'pm10', 'with anchor', 'higher'),
+        ('cifar_100', 'top1', 'unmasked', 'higher'),
+        ('caltech_101', 'mean_per_class', 'unmasked', 'higher'),
+        ('caltech_256', 'mean_per_class', 'unmasked', 'higher'),
+        ('sun_397', 'mean_per_class', 'unmasked', 'higher')
+)
+SELECT
+    m.model, m.benchmark, m.condition, m.metric, m.variant, h.better,
+    m.value * unit AS value_pct, m.ci_lo * unit AS ci_lo_pct, m.ci_hi * unit AS ci_hi_pct,
+    m.ci_method, m.n, m.synthetic, m.stale, m.run_id
+FROM (SELECT *, CASE WHEN metric LIKE '%\_pct' ESCAPE '\' THEN 1 ELSE 100 END AS unit FROM metrics) AS m
+JOIN headline AS h USING (benchmark, metric, variant)
+WHERE m.condition <> 'train';

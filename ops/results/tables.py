@@ -1,0 +1,197 @@
+"""The small tables behind the views, from the seals: one function a table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from ops.catalog import classes
+from ops.results.columns import columns
+from ops.results.currency import Standing
+from ops.results.inventory import Inventory
+
+RUNS = columns(
+    run_id=pa.string(),
+    model=pa.string(),
+    dataset=pa.string(),
+    benchmark=pa.string(),
+    condition=pa.string(),
+    dataset_version=pa.string(),
+    current=pa.bool_(),
+    stale=pa.bool_(),
+    stale_reason=pa.string(),
+    weights_sha256=pa.string(),
+    transform_hash=pa.string(),
+    transform=pa.string(),
+    numerics=pa.string(),
+    code_version=pa.string(),
+    label_space=pa.string(),
+    mask=pa.string(),
+    n_expected=pa.int64(),
+    n_seen=pa.int64(),
+    n_error=pa.int64(),
+    n_files=pa.int64(),
+    bytes=pa.int64(),
+    started_at=pa.string(),
+    ended_at=pa.string(),
+    seconds=pa.float64(),
+    images_per_second=pa.float64(),
+    versions=pa.string(),
+    synthetic=pa.bool_(),
+)
+DATASETS = columns(
+    dataset=pa.string(),
+    benchmark=pa.string(),
+    condition=pa.string(),
+    version=pa.string(),
+    n_samples=pa.int64(),
+    n_failed=pa.int64(),
+    n_classes=pa.int64(),
+    n_shards=pa.int64(),
+    bytes=pa.int64(),
+    label_space=pa.string(),
+    mask=pa.string(),
+    joined_to=pa.string(),
+    renderer=pa.string(),
+    sources=pa.string(),
+    licence=pa.string(),
+    synthetic=pa.bool_(),
+)
+MODELS = columns(
+    model=pa.string(),
+    kind=pa.string(),
+    reference=pa.string(),
+    kwargs=pa.string(),
+    weights_sha256=pa.string(),
+    weights_bytes=pa.int64(),
+    transform=pa.string(),
+    label_space=pa.string(),
+    precision=pa.string(),
+    synthetic=pa.bool_(),
+    note=pa.string(),
+)
+SOURCES = columns(
+    benchmark=pa.string(),
+    file=pa.string(),
+    name=pa.string(),
+    url=pa.string(),
+    bytes=pa.int64(),
+    md5=pa.string(),
+    sha1=pa.string(),
+    sha256=pa.string(),
+    fetched_at=pa.string(),
+    verified_by=pa.list_(pa.string()),
+    attempts=pa.int64(),
+)
+CLASS_LISTS = columns(
+    list=pa.string(),
+    position=pa.int16(),
+    class_index=pa.int16(),
+    wnid=pa.string(),
+    name=pa.string(),
+    ilsvrc_indices=pa.list_(pa.int16()),
+)
+
+
+def runs_table(standings: list[Standing]) -> pa.Table:
+    """Every sealed run: what it was made of, and whether it is current or stale, and why."""
+    rows = []
+    for standing in standings:
+        run = standing.run
+        rows.append(
+            {
+                **run.model_dump(exclude={"files", "folder"}),
+                "current": standing.current,
+                "stale": standing.stale,
+                "stale_reason": "; ".join(standing.reasons) or None,
+                "transform": _text(run.transform),
+                "numerics": _text(run.numerics),
+                "versions": _text(run.versions),
+                "n_files": len(run.files),
+                "bytes": sum(file.bytes for file in run.files),
+            }
+        )
+    return _table(rows, RUNS)
+
+
+def datasets_table(inventory: Inventory) -> pa.Table:
+    """Every sealed dataset, from its manifest."""
+    rows = [
+        {
+            **manifest,
+            "dataset": manifest["name"],
+            "n_shards": len(manifest["shards"]),
+            "bytes": sum(shard["bytes"] for shard in manifest["shards"]),
+            "renderer": _text(manifest.get("renderer")),
+            "sources": _text(manifest.get("sources")),
+        }
+        for _, manifest in sorted(inventory.manifests.items())
+    ]
+    return _table(rows, DATASETS)
+
+
+def models_table(inventory: Inventory) -> pa.Table:
+    """Every registered model."""
+    rows = []
+    for name, entry in sorted(inventory.models.items()):
+        weights = entry.get("weights") or {}
+        rows.append(
+            {
+                **entry,
+                "model": name,
+                "kwargs": _text(entry.get("kwargs")),
+                "transform": _text(entry.get("transform")),
+                "weights_sha256": weights.get("sha256"),
+                "weights_bytes": weights.get("bytes"),
+            }
+        )
+    return _table(rows, MODELS)
+
+
+def sources_table(inventory: Inventory) -> pa.Table:
+    """Every verified published file, from its receipt."""
+    return _table(inventory.receipts, SOURCES)
+
+
+def class_lists_table() -> pa.Table:
+    """ILSVRC's 1,000 classes, its three subsets (each its own list), and the video classes.
+
+    `position` is the index inside the list, `class_index` the index in the label space of the
+    predictions.
+    """
+    ilsvrc = classes.ilsvrc()
+
+    def row(name: str, position: int, index: int) -> dict[str, Any]:
+        own = {"wnid": ilsvrc.wnids[index], "name": ilsvrc.names[index]}
+        return {"list": name, "position": position, "class_index": index, **own}
+
+    rows = [row("ilsvrc1000", index, index) for index in range(len(ilsvrc.wnids))]
+    for mask in classes.MASKS:
+        rows += [row(mask, position, index) for position, index in enumerate(classes.subset(mask))]
+    for space in classes.VIDEO_LABEL_SPACES:
+        video = classes.video(space)
+        members = zip(video.names, video.wnids, video.ilsvrc_indices, strict=True)
+        rows += [
+            {
+                "list": space,
+                "position": index,
+                "class_index": index,
+                "wnid": wnid,
+                "name": name,
+                "ilsvrc_indices": indices,
+            }
+            for index, (name, wnid, indices) in enumerate(members)
+        ]
+    return _table(rows, CLASS_LISTS)
+
+
+def _table(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
+    return pa.Table.from_pylist(
+        [{name: row.get(name) for name in schema.names} for row in rows], schema=schema
+    )
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, sort_keys=True)

@@ -1,0 +1,134 @@
+"""Sealed shards as a torch dataset, through webdataset, verified while they are read."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import torch
+import webdataset as wds
+from PIL import Image
+
+from ops.shards.manifest import Manifest, ShardEntry, read_manifest
+from ops.shards.reader import read_shard
+from ops.shards.sample import Sample
+from ops.storage import Root, open_root
+
+Transform = Callable[[Image.Image], Any]
+
+
+def open_dataset(
+    root: str | Root | None,
+    dataset: str,
+    *,
+    transform: Transform | None = None,
+    decode: bool = True,
+    verify: Literal["size", "hash"] = "size",
+) -> wds.DataPipeline:
+    """Open a sealed dataset for torch.
+
+    Parameters
+    ----------
+    root : str, Root or None
+        Storage root, local or ``s3://``; None for ``$SHIFTLAKE_ROOT``.
+    dataset : str
+        Name, such as ``imagenetv2/matched_frequency`` or, where a benchmark has just one
+        condition, the benchmark (``imagenet_a``).
+    transform : callable, optional
+        From an RGB `PIL.Image.Image` to whatever the model takes. Without it `image` is a uint8
+        tensor of shape (3, height, width).
+    decode : bool
+        False leaves the published bytes in `image`.
+    verify : {"size", "hash"}
+        Sizes and counts are always compared with the manifest; "hash" adds the sha256.
+
+    Returns
+    -------
+    webdataset.DataPipeline
+        A `torch.utils.data.IterableDataset` of dicts with `key` (str), `image`, `label` (int,
+        -1 where there is not exactly one), `labels` (list of int) and `meta` (dict). Shards are
+        split over nodes and `DataLoader` workers, each sample is seen once. `len` is known.
+        For a dataset of labels alone (``imagenet_real``) the images come from the dataset it is
+        joined to, and `labels` are its own.
+
+    Raises
+    ------
+    DatasetMissing
+        If the dataset is not sealed.
+    ShardDamaged
+        While iterating, if a shard is not what was sealed.
+    """
+    storage = open_root(root)
+    manifest = read_manifest(storage, resolve(storage, dataset))
+    labels: dict[str, list[int]] | None = None
+    if manifest.joined_to is not None:
+        labels = {
+            sample.key: sample.meta["labels"]
+            for entry in manifest.shards
+            for sample in read_shard(storage, manifest, entry, hash=verify == "hash")
+        }
+        manifest = read_manifest(storage, manifest.joined_to)
+    finish = partial(_finish, labels=labels, decode=decode, transform=transform)
+    return wds.DataPipeline(
+        _Shards(manifest),
+        wds.split_by_node,
+        wds.split_by_worker,
+        _Reading(storage, manifest, verify == "hash"),
+        wds.map(finish),
+    ).with_length(manifest.n_samples)
+
+
+def resolve(root: Root, dataset: str) -> str:
+    """Full name of a dataset: a benchmark with one sealed condition may stand for it."""
+    if "/" in dataset:
+        return dataset
+    found = [
+        path.removeprefix("shards/").removesuffix("/manifest.json")
+        for path in root.list(f"shards/{dataset}")
+        if path.endswith("/manifest.json")
+    ]
+    return found[0] if len(found) == 1 else dataset
+
+
+class _Shards(torch.utils.data.IterableDataset[ShardEntry]):
+    """The entries of a manifest, for webdataset to split over nodes and workers."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._entries = manifest.shards
+
+    def __iter__(self) -> Iterator[ShardEntry]:
+        return iter(self._entries)
+
+
+class _Reading:
+    """Stage from shard entries to samples."""
+
+    def __init__(self, root: Root, manifest: Manifest, hash: bool) -> None:
+        self._root, self._manifest, self._hash = root, manifest, hash
+
+    def __call__(self, entries: Iterator[ShardEntry]) -> Iterator[Sample]:
+        for entry in entries:
+            yield from read_shard(self._root, self._manifest, entry, hash=self._hash)
+
+
+def _finish(
+    sample: Sample,
+    *,
+    labels: dict[str, list[int]] | None,
+    decode: bool,
+    transform: Transform | None,
+) -> dict[str, Any]:
+    own = sample.meta["labels"] if labels is None else labels.get(sample.key, [])
+    image: Any = sample.image
+    if decode and image is not None and sample.extension != "mp4":
+        with Image.open(io.BytesIO(image)) as opened:
+            rgb = opened.convert("RGB")
+        if transform is not None:
+            image = transform(rgb)
+        else:
+            image = torch.from_numpy(np.array(rgb)).permute(2, 0, 1).contiguous()
+    label = own[0] if len(own) == 1 else -1
+    return {"key": sample.key, "image": image, "label": label, "labels": own, "meta": sample.meta}

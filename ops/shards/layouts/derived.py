@@ -1,0 +1,101 @@
+"""Layouts that read no image archive: ReaL's labels, and subsets of sealed datasets."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from ops.errors import ShiftlakeError
+from ops.fetch.archive import Members, Span, index_archive
+from ops.shards.layouts.base import Ignored, Layout
+from ops.shards.layouts.imagenet import ImageNetC
+from ops.shards.sample import Sample
+
+
+class RealLabels(Layout):
+    """``real.json``: list i, counted from 0, belongs to ``ILSVRC2012_val_<i + 1>``.
+
+    Samples hold no image; their keys are those of the validation images they join to. An empty
+    list stays: that image is left out of ReaL accuracy, numerator and denominator.
+    """
+
+    def index(self, archives: list[Path], spool: Path) -> Members:
+        """Read the lists; a list is a member of no bytes."""
+        lists = json.loads(archives[0].read_bytes())
+        if not isinstance(lists, list) or not all(isinstance(entry, list) for entry in lists):
+            raise ShiftlakeError(
+                "The ReaL labels cannot be understood.",
+                expected="a JSON list of lists of class indices",
+                found=type(lists).__name__,
+                where=archives[0],
+                remedy="remove the file and fetch it again",
+            )
+        wrong = [value for entry in lists for value in entry if not 0 <= value < 1000]
+        if wrong:
+            raise ShiftlakeError(
+                "The ReaL labels hold indices that are no class.",
+                expected="0 to 999",
+                found=wrong[:5],
+                where=archives[0],
+                remedy="remove the file and fetch it again",
+            )
+        self.lists: list[list[int]] = lists
+        members = Members()
+        for number in range(len(lists)):
+            members.add(f"real.json#{number}", Span(str(archives[0]), 0, 0))
+        return members
+
+    def key(self, name: str) -> str | Ignored:
+        """Key of the validation image the list belongs to."""
+        return f"ILSVRC2012_val_{int(name.rpartition('#')[2]) + 1:08d}"
+
+    def sample(self, name: str, data: bytes) -> Sample:
+        """Make the sample of a list."""
+        labels = self.lists[int(name.rpartition("#")[2])]
+        source = str(self.key(name))
+        return self.finish(name, None, source_key=source, labels=labels, has_cls=False)
+
+
+class SeveritySubset(ImageNetC):
+    """MiniImageNet-C: `n_per_class` images of each class of a sealed ImageNet-C condition.
+
+    The choice is keyed by seed and source image and by nothing else, so that every corruption
+    shows the same photographs. With 50 a class it is everything there is.
+    """
+
+    def index(self, archives: list[Path], spool: Path) -> Members:
+        """Index the images in the sealed shards."""
+        members = Members()
+        for shard in archives:
+            members.extend(
+                index_archive(shard, spool=spool, wanted=lambda name: name.endswith(".jpg"))
+            )
+        return members
+
+    def prepare(self, members: Members) -> Members:
+        """Choose the images of each class."""
+        limit = int(self.spec.parameters["n_per_class"])
+        seed = int(self.spec.parameters["seed"])
+        classes: dict[str, list[tuple[bytes, str]]] = {}
+        for name in members.names:
+            path = PurePosixPath(name)
+            draw = hashlib.sha256(f"{seed}/{path.parent.name}/{path.stem}".encode()).digest()
+            classes.setdefault(path.parent.name, []).append((draw, name))
+        self.chosen = {name for drawn in classes.values() for _, name in sorted(drawn)[:limit]}
+        return members
+
+    def key(self, name: str) -> str | Ignored:
+        """The key of the sample in ImageNet-C."""
+        if name not in self.chosen:
+            return Ignored(f"beyond {self.spec.parameters['n_per_class']} a class")
+        path = PurePosixPath(name)
+        return f"{path.parent.name}/{path.stem}"
+
+    def sample(self, name: str, data: bytes) -> Sample:
+        """Make the sample; `source_file` is the name in the published ImageNet-C."""
+        sample = super().sample(name, data)
+        path = PurePosixPath(name)
+        published = f"{self.condition}/{path.parent.name}/{path.stem}.JPEG"
+        return replace(sample, meta={**sample.meta, "source_file": published})

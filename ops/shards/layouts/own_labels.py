@@ -1,0 +1,193 @@
+"""Layouts of the benchmarks with a label space of their own: CIFAR-100, Caltech, SUN."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from pathlib import PurePosixPath
+
+from ops.errors import ShiftlakeError
+from ops.fetch.archive import Members, Reader, Span
+from ops.shards.layouts.base import Ignored, Layout, stem_key
+from ops.shards.sample import Sample, safe_key
+
+
+class CifarBinary(Layout):
+    """CIFAR-100's binary archive: records of coarse byte, fine byte, 3,072 CHW bytes.
+
+    The pixels have no file format, so each record becomes a PNG that stores them as they are.
+    """
+
+    extension = "png"
+    RECORD = 2 + 3 * 32 * 32
+
+    def wanted(self, name: str) -> bool:
+        """Only the records of this split."""
+        return PurePosixPath(name).name == f"{self.condition}.bin"
+
+    def prepare(self, members: Members) -> Members:
+        """Replace the file of records by its records."""
+        records = Members()
+        for position, name in enumerate(members.names):
+            span = members.span(position)
+            if span.size % self.RECORD:
+                raise ShiftlakeError(
+                    "A CIFAR-100 file does not hold whole records.",
+                    expected=f"a multiple of {self.RECORD} bytes",
+                    found=f"{span.size:,} bytes",
+                    where=name,
+                    remedy="fetch the archive again",
+                )
+            for number in range(span.size // self.RECORD):
+                start = span.offset + number * self.RECORD
+                records.add(f"{name}#{number:05d}", Span(span.path, start, self.RECORD))
+        return records
+
+    def key(self, name: str) -> str | Ignored:
+        """``<split>/<number of the record>``."""
+        return f"{self.condition}/{name.rpartition('#')[2]}"
+
+    def sample(self, name: str, data: bytes) -> Sample:
+        """Make the sample of a record."""
+        source = f"{self.condition}/{name.rpartition('#')[2]}"
+        image = stored_png(data[2:], 32, 32)
+        return self.finish(name, image, source_key=source, labels=[data[1]], coarse=data[0])
+
+
+def stored_png(planes: bytes, width: int, height: int) -> bytes:
+    """A PNG of 8-bit RGB planes in CHW order, packed by no compressor at all.
+
+    Compressors differ between library builds; stored blocks are the same bytes everywhere.
+    """
+    area = width * height
+    rows = bytearray()
+    for row in range(height):
+        rows.append(0)
+        line = bytearray(3 * width)
+        for channel in range(3):
+            start = channel * area + row * width
+            line[channel::3] = planes[start : start + width]
+        rows += line
+    stored = struct.pack("<BHH", 1, len(rows), len(rows) ^ 0xFFFF)
+    packed = b"\x78\x01" + stored + bytes(rows) + struct.pack(">I", zlib.adler32(rows))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", packed), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        for kind, body in chunks
+    )
+
+
+class Caltech101(Layout):
+    """A tar.gz in a zip; labels are positions among the sorted class folders.
+
+    ``BACKGROUND_Google`` is left out, as torchvision does, so that 101 classes and 8,677 images
+    remain.
+    """
+
+    BACKGROUND = "BACKGROUND_Google"
+
+    def nested(self, name: str) -> bool:
+        """Look into the tar of images."""
+        return name.endswith("101_ObjectCategories.tar.gz")
+
+    def prepare(self, members: Members) -> Members:
+        """Learn the class folders."""
+        folders = {PurePosixPath(name).parent.name for name in members.names if _is_jpg(name)}
+        self.names = sorted(folders - {self.BACKGROUND})
+        return members
+
+    def key(self, name: str) -> str | Ignored:
+        """``<class>/image_<4 digits>``."""
+        path = PurePosixPath(name)
+        if not re.fullmatch(r"image_\d{4}\.jpg", path.name):
+            return Ignored("not an image of a class")
+        if path.parent.name == self.BACKGROUND:
+            return Ignored("background image")
+        return stem_key(name, 2)
+
+    def sample(self, name: str, data: bytes) -> Sample:
+        """Make the sample of an image in a class folder."""
+        path = PurePosixPath(name)
+        folder = path.parent.name
+        source = f"{folder}/{path.stem}"
+        labels = [self.names.index(folder)]
+        return self.finish(name, data, source_key=source, labels=labels, class_name=folder)
+
+
+class Caltech256(Layout):
+    """``256_ObjectCategories/NNN.name/NNN_MMMM.jpg``: the label is the folder's number less 1.
+
+    ``257.clutter`` stays, with label 256. Stray files and folders inside classes are left out.
+    """
+
+    _FILE = re.compile(r"(?:.*/)?(\d{3})\.([^/]+)/(\d{3})_\d{4}\.jpg")
+
+    def key(self, name: str) -> str | Ignored:
+        """``<folder>/<file stem>``, dots encoded."""
+        found = self._FILE.fullmatch(name)
+        if not found or found[1] != found[3]:
+            return Ignored("not an image of a class")
+        return stem_key(name, 2)
+
+    def sample(self, name: str, data: bytes) -> Sample:
+        """Make the sample of an image in a class folder."""
+        path = PurePosixPath(name)
+        number, _, class_name = path.parent.name.partition(".")
+        labels = [int(number) - 1]
+        return self.finish(name, data, source_key=path.stem, labels=labels, class_name=class_name)
+
+
+class Sun397(Layout):
+    """``SUN397/<letter>/<class>[/<sub>]/sun_<id>.jpg``; labels in the order of ClassName.txt."""
+
+    def prepare(self, members: Members) -> Members:
+        """Read the order of the classes."""
+        lists = [
+            position
+            for position, name in enumerate(members.names)
+            if PurePosixPath(name).name == "ClassName.txt"
+        ]
+        if not lists:
+            raise ShiftlakeError(
+                "SUN-397's archive lacks its list of classes.",
+                expected="SUN397/ClassName.txt",
+                found=f"{len(members):,} other files",
+                where=self.spec.name,
+                remedy="fetch the archive again",
+            )
+        with Reader() as reader:
+            text = reader.read(members.span(lists[0])).decode()
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        self.position = {line.strip("/"): label for label, line in enumerate(lines)}
+        return members
+
+    def key(self, name: str) -> str | Ignored:
+        """``<class>[/<sub>]/<file stem>``: the leading letter says nothing."""
+        path = PurePosixPath(name)
+        if not path.name.startswith("sun_"):
+            return Ignored("not an image of a class")
+        folder = self._folder(name)
+        if folder not in self.position:
+            return Ignored("folder not in ClassName.txt")
+        return safe_key(f"{folder.partition('/')[2]}/{path.stem}")
+
+    def sample(self, name: str, data: bytes) -> Sample:
+        """Make the sample of an image in a class folder."""
+        folder = self._folder(name)
+        return self.finish(
+            name,
+            data,
+            source_key=PurePosixPath(name).stem,
+            labels=[self.position[folder]],
+            class_name=folder.partition("/")[2],
+        )
+
+    def _folder(self, name: str) -> str:
+        parts = PurePosixPath(name).parent.parts
+        return "/".join(parts[1:] if parts and parts[0] == "SUN397" else parts)
+
+
+def _is_jpg(name: str) -> bool:
+    return name.endswith(".jpg")

@@ -1,0 +1,147 @@
+"""The seal of a dataset: what its shards hold, and what they were made of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from ops.errors import ShiftlakeError
+from ops.storage import Root, paths
+
+FORMAT = 1
+
+
+class DatasetMissing(ShiftlakeError):
+    """A dataset has no manifest: it does not exist."""
+
+
+class ShardEntry(BaseModel):
+    """One sealed shard."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    n_samples: int
+    bytes: int
+    sha256: str
+
+
+class FailedSample(BaseModel):
+    """A sample whose bytes are no image; it stays in its shard and counts as failed."""
+
+    model_config = ConfigDict(frozen=True)
+
+    key: str
+    source_file: str
+    reason: str
+
+
+class SourceRef(BaseModel):
+    """A published archive, or a sealed dataset, that a dataset was made of."""
+
+    model_config = ConfigDict(frozen=True)
+
+    benchmark: str
+    file: str
+    name: str
+    sha256: str
+    bytes: int
+
+
+class Manifest(BaseModel):
+    """The seal of a dataset.
+
+    `version` is a hash of everything that determines the content, so that making the same
+    dataset again changes nothing downstream. `n_samples` counts every sample in the shards;
+    `n_failed` of them are known not to be images.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    format: int = FORMAT
+    name: str
+    benchmark: str
+    condition: str
+    version: str
+    n_samples: int
+    n_failed: int
+    failed: tuple[FailedSample, ...]
+    n_classes: int
+    class_count_min: int
+    class_count_max: int
+    label_space: str
+    label_histogram_sha256: str
+    mask: str | None
+    joined_to: str | None = None
+    ignored: dict[str, int]
+    sources: tuple[SourceRef, ...]
+    parameters: dict[str, Any]
+    renderer: dict[str, Any] | None = None
+    licence: str | None
+    synthetic: bool
+    shards: tuple[ShardEntry, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Size of all shards in bytes."""
+        return sum(entry.bytes for entry in self.shards)
+
+
+def version_of(determinants: dict[str, Any]) -> str:
+    """Dataset version: 16 hex digits of the sha256 of what determines the content."""
+    text = json.dumps({"format": FORMAT, **determinants}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def histogram_hash(histogram: Mapping[int, int]) -> str:
+    """sha256 of a label histogram, written as ``label:count`` in the order of the labels."""
+    text = ",".join(f"{label}:{histogram[label]}" for label in sorted(histogram))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_manifest(root: Root, dataset: str) -> Manifest:
+    """Read the seal of a dataset.
+
+    Raises
+    ------
+    DatasetMissing
+        If the dataset is not sealed, or its manifest cannot be understood.
+    """
+    path = paths.manifest(dataset)
+    try:
+        return Manifest.model_validate(root.read_json(path))
+    except FileNotFoundError:
+        raise DatasetMissing(
+            f"The dataset {dataset} does not exist.",
+            expected="a sealed dataset",
+            found="no manifest",
+            where=root.at(path),
+            remedy=f"build it: shiftlake build {dataset}",
+        ) from None
+    except ValueError as error:
+        raise DatasetMissing(
+            f"The manifest of {dataset} cannot be understood.",
+            expected=f"a manifest of format {FORMAT}",
+            found=str(error).splitlines()[0],
+            where=root.at(path),
+            remedy=f"remove it and build again: shiftlake build {dataset}",
+        ) from error
+
+
+def has_manifest(root: Root, dataset: str) -> bool:
+    """Whether a dataset is sealed."""
+    return root.exists(paths.manifest(dataset))
+
+
+def sealed_datasets(root: Root) -> list[str]:
+    """Names of all sealed datasets, sorted."""
+    suffix = "/manifest.json"
+    return sorted(
+        path.removeprefix("shards/").removesuffix(suffix)
+        for path in root.list("shards")
+        if path.endswith(suffix)
+    )

@@ -1,0 +1,212 @@
+"""Read sealed shards, trusting nothing: counts and sizes always, hashes on request."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from ops.errors import ShiftlakeError
+from ops.fetch.archive_limits import DEFAULT_LIMITS, CutArchive, HostileArchive
+from ops.fetch.archive_tar import walk_tar
+from ops.shards.manifest import Manifest, ShardEntry, histogram_hash, read_manifest
+from ops.shards.sample import Sample
+from ops.storage import Root, paths
+
+
+class ShardDamaged(ShiftlakeError):
+    """A shard is not the one its manifest seals: cut, swapped, foreign or missing."""
+
+
+class _Hashing:
+    """A shard read from front to back, hashed on the way if asked."""
+
+    def __init__(self, file: BinaryIO, hashed: bool) -> None:
+        self._file = file
+        self._sha256 = hashlib.sha256() if hashed else None
+        self._position = 0
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self._position += len(data)
+        if self._sha256 is not None:
+            self._sha256.update(data)
+        return data
+
+    def skip(self, size: int) -> bool:
+        return len(self.read(size)) == size
+
+    def tell(self) -> int:
+        return self._position
+
+    def digest(self) -> str | None:
+        while self.read(1 << 20):
+            pass
+        return None if self._sha256 is None else self._sha256.hexdigest()
+
+
+def read_shard(
+    root: Root, manifest: Manifest, entry: ShardEntry, *, hash: bool = False
+) -> Iterator[Sample]:
+    """Yield the samples of a shard, and refuse it by name if it is not what was sealed.
+
+    Parameters
+    ----------
+    root : Root
+    manifest : Manifest
+        The seal of the dataset.
+    entry : ShardEntry
+        Which of its shards.
+    hash : bool
+        Also compare the sha256; known only after the last sample.
+
+    Raises
+    ------
+    ShardDamaged
+        If the shard is missing, of another size, cut, holds another number of samples, samples
+        of another dataset, or (with `hash`) other bytes.
+    """
+    path = paths.shard(manifest.name, entry.name)
+    size = root.size(path)
+    if size != entry.bytes:
+        found = "no file" if size is None else f"{size:,} bytes"
+        raise _damaged(root, manifest, entry, f"{entry.bytes:,} bytes", found)
+    count = 0
+    with root.open(path) as file:
+        source = _Hashing(file, hash)
+        try:
+            for sample in _samples(source, f"{manifest.name}/{entry.name}"):
+                where = f"{sample.meta.get('benchmark')}/{sample.meta.get('condition')}"
+                if where != manifest.name:
+                    raise _damaged(root, manifest, entry, f"samples of {manifest.name}", where)
+                count += 1
+                yield sample
+        except (CutArchive, HostileArchive) as error:
+            raise _damaged(root, manifest, entry, error.expected, error.found) from error
+        if count != entry.n_samples:
+            raise _damaged(
+                root, manifest, entry, f"{entry.n_samples:,} samples", f"{count:,} samples"
+            )
+        digest = source.digest()
+        if digest is not None and digest != entry.sha256:
+            raise _damaged(root, manifest, entry, f"sha256 {entry.sha256}", f"sha256 {digest}")
+
+
+def _samples(source: _Hashing, where: str) -> Iterator[Sample]:
+    key: str | None = None
+    members: dict[str, bytes] = {}
+    for member in walk_tar(source, where, DEFAULT_LIMITS):
+        data = source.read(member.size)
+        name, _, extension = member.name.rpartition(".")
+        if name != key:
+            if key is not None:
+                yield _assemble(key, members)
+            key, members = name, {}
+        members[extension] = data
+    if key is not None:
+        yield _assemble(key, members)
+
+
+def _assemble(key: str, members: dict[str, bytes]) -> Sample:
+    meta: dict[str, Any] = json.loads(members.pop("json", b"{}"))
+    cls = members.pop("cls", None)
+    extension, image = next(iter(members.items()), ("jpg", None))
+    return Sample(key, image, extension, None if cls is None else int(cls), meta)
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a verification of one dataset found.
+
+    Parameters
+    ----------
+    dataset, version : str
+    n_samples, n_shards, bytes : int
+        As sealed.
+    problems : tuple of str
+        One line for every shard that is not what was sealed, and every key that repeats.
+    histogram : dict of int to int, or None
+        Samples of each label, as read; None if only sizes were compared.
+    n_keys : int or None
+        Different sample keys, as read.
+    """
+
+    dataset: str
+    version: str
+    n_samples: int
+    n_shards: int
+    bytes: int
+    problems: tuple[str, ...]
+    histogram: dict[int, int] | None
+    n_keys: int | None
+
+
+def verify(
+    root: Root,
+    dataset: str,
+    *,
+    hash: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Verified:
+    """Check a sealed dataset against its manifest.
+
+    Parameters
+    ----------
+    root : Root
+    dataset : str
+    hash : bool
+        Read every shard: compare counts and sha256, count keys and labels. Otherwise only sizes
+        are compared.
+    progress : callable, optional
+        Called as ``progress(shards done, shards in all)``.
+
+    Raises
+    ------
+    DatasetMissing
+        If there is no manifest.
+    """
+    manifest = read_manifest(root, dataset)
+    problems: list[str] = []
+    histogram: Counter[int] = Counter()
+    keys: set[str] = set()
+    for done, entry in enumerate(manifest.shards, 1):
+        try:
+            if hash:
+                for sample in read_shard(root, manifest, entry, hash=True):
+                    if sample.key in keys:
+                        problems.append(f"{entry.name}: {sample.key} stands more than once")
+                    keys.add(sample.key)
+                    histogram.update(sample.meta["labels"])
+            elif (size := root.size(paths.shard(dataset, entry.name))) != entry.bytes:
+                raise _damaged(root, manifest, entry, f"{entry.bytes:,} bytes", size)
+        except ShardDamaged as error:
+            problems.append(f"{entry.name}: expected {error.expected}, found {error.found}")
+        if progress:
+            progress(done, len(manifest.shards))
+    if hash and histogram_hash(histogram) != manifest.label_histogram_sha256:
+        problems.append("the labels in the shards are not those that were sealed")
+    return Verified(
+        dataset,
+        manifest.version,
+        manifest.n_samples,
+        len(manifest.shards),
+        manifest.bytes,
+        tuple(problems),
+        dict(histogram) if hash else None,
+        len(keys) if hash else None,
+    )
+
+
+def _damaged(
+    root: Root, manifest: Manifest, entry: ShardEntry, expected: object, found: object
+) -> ShardDamaged:
+    return ShardDamaged(
+        f"Shard {entry.name} is not the one that was sealed.",
+        expected=expected,
+        found=found if found is not None else "no file",
+        where=root.at(paths.shard(manifest.name, entry.name)),
+        remedy=f"remove it and build again: shiftlake build {manifest.name}",
+    )

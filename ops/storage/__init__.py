@@ -1,0 +1,5 @@
+"""One root, local or ``s3://``; atomic publish; nothing else in the project opens a path itself."""
+
+from ops.storage.root import Root, open_root
+
+__all__ = ["Root", "open_root"]

@@ -1,0 +1,79 @@
+"""Where everything lies below the storage root: the only place that builds a path.
+
+The layout is part of the contract, so that ordinary tools find their way::
+
+    sources/<benchmark>/<file>                                an archive as published
+    sources/<benchmark>/<file>.receipt.json                   where it came from, and its hashes
+    shards/<benchmark>/<condition>/<shard>.tar                WebDataset shards
+    shards/<benchmark>/<condition>/manifest.json              the seal, written last
+    models/<model>.json, models/weights/<sha256>.<suffix>     the registry
+    predictions/<model>/<benchmark>/<condition>/<key>/        a Parquet file a shard; run.json last
+    results/                                                  metrics over all runs
+"""
+
+from __future__ import annotations
+
+
+def source(benchmark: str, filename: str) -> str:
+    """Path of a published archive, exactly as it was downloaded."""
+    return f"sources/{benchmark}/{filename}"
+
+
+def receipt(benchmark: str, filename: str) -> str:
+    """Path of the receipt that stands beside a verified archive."""
+    return f"sources/{benchmark}/{filename}.receipt.json"
+
+
+def refused(benchmark: str, filename: str, sha256: str) -> str:
+    """Path where a download that failed its check is kept aside."""
+    return f"sources/refused/{benchmark}/{sha256[:12]}-{filename}"
+
+
+def dataset(name: str) -> str:
+    """Folder of a dataset's shards; `name` is ``<benchmark>/<condition>``."""
+    return f"shards/{name}"
+
+
+def manifest(name: str) -> str:
+    """Path of the seal of a dataset."""
+    return f"shards/{name}/manifest.json"
+
+
+def shard(name: str, filename: str) -> str:
+    """Path of one shard of a dataset."""
+    return f"shards/{name}/{filename}"
+
+
+def unsealed(name: str, version: str) -> str:
+    """Folder of the notes on an unsealed build; gone once the dataset is sealed."""
+    return f"shards/{name}/unsealed-{version}"
+
+
+def shard_record(name: str, version: str, filename: str) -> str:
+    """Path of the note that one shard of an unsealed build is finished."""
+    return f"{unsealed(name, version)}/{filename}.json"
+
+
+def model(name: str) -> str:
+    """Path of a model's registry entry."""
+    return f"models/{name}.json"
+
+
+def weights(sha256: str, suffix: str) -> str:
+    """Path of a weights file, named by its content; `suffix` has no dot."""
+    return f"models/weights/{sha256}.{suffix}"
+
+
+def run(model_name: str, dataset_name: str, key: str) -> str:
+    """Folder of one evaluation: a Parquet file per shard, and ``run.json`` written last."""
+    return f"predictions/{model_name}/{dataset_name}/{key}"
+
+
+def run_record(model_name: str, dataset_name: str, key: str) -> str:
+    """Path of the seal of one evaluation."""
+    return f"{run(model_name, dataset_name, key)}/run.json"
+
+
+def results(filename: str) -> str:
+    """Path of a table or document computed over all runs."""
+    return f"results/{filename}"

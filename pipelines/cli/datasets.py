@@ -1,0 +1,125 @@
+"""Commands about shards: ``build``, ``verify``, ``export``."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from ops.errors import ShiftlakeError
+from ops.shards import build_many, sealed_datasets
+from ops.shards import export as export_files
+from ops.shards import verify as verify_dataset
+from pipelines.cli.terminal import err, lake, out, progress, size_text
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command()(build)
+    app.command()(verify)
+    app.command()(export)
+
+
+def build(
+    datasets: Annotated[
+        list[str], typer.Argument(help="Datasets or patterns, such as 'imagenet_c/fog/*'.")
+    ],
+    workers: Annotated[int | None, typer.Option(help="Processes; all CPUs by default.")] = None,
+) -> None:
+    """Make sealed shards out of verified archives; what is sealed already is left alone."""
+    _, root, known = lake()
+    names = _matching(datasets, list(known.datasets)) or [
+        known.dataset(name).name for name in datasets
+    ]
+    with progress("samples") as bar:
+        tasks = {}
+
+        def report(dataset: str, done: int, total: int) -> None:
+            if dataset not in tasks:
+                tasks[dataset] = bar.add_task(dataset, total=total)
+            bar.update(tasks[dataset], completed=done)
+
+        for manifest in build_many(root, known, names, workers=workers, progress=report):
+            err.print(
+                f"{manifest.name}: {manifest.n_samples:,} samples, {manifest.n_classes} classes, "
+                f"{len(manifest.shards)} shards, {size_text(manifest.bytes)}, "
+                f"version {manifest.version}",
+                highlight=False,
+            )
+
+
+def verify(
+    datasets: Annotated[
+        list[str] | None, typer.Argument(help="Datasets or patterns; all by default.")
+    ] = None,
+    hash: Annotated[
+        bool, typer.Option("--hash", help="Read every shard and compare its sha256.")
+    ] = False,
+) -> None:
+    """Check sealed datasets against their manifests; exit code 1 if one is damaged."""
+    _, root, _ = lake()
+    sealed = sealed_datasets(root)
+    names = _matching(datasets, sealed) if datasets else sealed
+    if not names:
+        raise ShiftlakeError(
+            "There is nothing to verify.",
+            expected="a sealed dataset" + (f" like {', '.join(datasets)}" if datasets else ""),
+            found=f"{len(sealed)} sealed datasets, none of that name",
+            where=root.url,
+            remedy="shiftlake build DATASET",
+        )
+    table = Table()
+    for column in ("dataset", "version", "samples", "shards", "size", "verdict"):
+        table.add_column(column, overflow="fold")
+    damaged = 0
+    with progress("shards") as bar:
+        task = bar.add_task("verify", total=len(names))
+        for name in names:
+            found = verify_dataset(root, name, hash=hash)
+            damaged += bool(found.problems)
+            verdict = "\n".join(f"[red]{problem}[/red]" for problem in found.problems)
+            table.add_row(
+                name,
+                found.version,
+                f"{found.n_samples:,}",
+                str(found.n_shards),
+                size_text(found.bytes),
+                verdict
+                or ("[green]hashes match[/green]" if hash else "[green]sizes match[/green]"),
+            )
+            bar.advance(task)
+    out.print(table)
+    if damaged:
+        raise typer.Exit(1)
+
+
+def export(
+    dataset: Annotated[str, typer.Argument(help="A dataset or pattern.")],
+    folder: Annotated[Path, typer.Argument(help="Where to; made if need be.")],
+) -> None:
+    """Write a dataset's images as loose files, in the published folder layout."""
+    _, root, _ = lake()
+    names = _matching([dataset], sealed_datasets(root)) or [dataset]
+    for name in names:
+        with progress("files") as bar:
+            task = bar.add_task(name, total=None)
+            count = export_files(
+                root,
+                name,
+                folder,
+                progress=lambda done, total, task=task, bar=bar: bar.update(  # type: ignore[misc]
+                    task, completed=done, total=total
+                ),
+            )
+        out.print(f"{name}: {count:,} files in {folder}", highlight=False)
+
+
+def _matching(patterns: list[str], names: list[str]) -> list[str]:
+    return [
+        name
+        for name in names
+        if any(fnmatchcase(name, pattern) or name.startswith(f"{pattern}/") for pattern in patterns)
+    ]

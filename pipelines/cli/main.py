@@ -1,0 +1,32 @@
+"""The commands, and how an error reaches a person."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from rich.console import Console
+
+from ops.errors import ShiftlakeError
+from pipelines.cli import datasets, evaluation, instance, models, upstream
+
+app = typer.Typer(
+    help="Every ImageNet robustness benchmark, from the published archive to a SQL row.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+upstream.add_commands(app)
+datasets.add_commands(app)
+models.add_commands(app)
+evaluation.add_commands(app)
+instance.add_commands(app)
+
+
+def main() -> None:
+    """Run the command line; a problem a user can act on is printed, not traced."""
+    try:
+        app()
+    except ShiftlakeError as error:
+        Console(stderr=True).print(str(error), style="red", highlight=False, markup=False)
+        sys.exit(1)

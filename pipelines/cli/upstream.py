@@ -1,0 +1,112 @@
+"""Commands about what is published: ``catalog``, ``fetch``, ``add``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from ops.catalog import Catalog, SourceFile
+from ops.errors import ShiftlakeError
+from ops.fetch import add as add_file
+from ops.fetch import fetch as fetch_file
+from ops.fetch import read_receipt
+from ops.storage import Root
+from pipelines.cli.terminal import err, lake, out, progress, size_text
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command()(catalog)
+    app.command()(fetch)
+    app.command()(add)
+
+
+def catalog(
+    benchmark: Annotated[str | None, typer.Argument(help="One benchmark; all by default.")] = None,
+) -> None:
+    """What exists upstream: state, size, licence, and what to do for files behind a login."""
+    _, root, known = lake()
+    chosen = [known.benchmark(benchmark)] if benchmark else list(known.benchmarks.values())
+    table = Table(title=f"Benchmarks, and what of them is in {root.url}", show_lines=False)
+    for column in ("benchmark", "file", "state"):
+        table.add_column(column, overflow="fold")
+    table.add_column("size", justify="right")
+    table.add_column("licence", overflow="fold", max_width=36)
+    notes: dict[str, list[str]] = {}
+    for each in chosen:
+        shown = each.id
+        for file in each.files:
+            stored = known.file(each.id, file.id)
+            state = _state(root, stored, file)
+            licence = str(each.licence.value or "not found") if shown else ""
+            table.add_row(shown, file.id, state, size_text(stored.bytes.value), licence)
+            shown = ""
+            if stored.how_to_get and "here" not in state:
+                notes.setdefault(stored.how_to_get, []).append(f"{each.id}/{file.id}")
+        table.add_section()
+    out.print(table)
+    for text, files in notes.items():
+        names = ", ".join(files)
+        out.print(f"[bold]{names}[/bold]\n  {text}", highlight=False)
+
+
+def fetch(
+    names: Annotated[list[str], typer.Argument(help="Benchmarks (imagenet-a), files or datasets.")],
+) -> None:
+    """Download and verify published files; a broken download goes on where it stopped."""
+    _, root, known = lake()
+    for file in dict.fromkeys(found for name in names for found in _files(known, name)):
+        with progress("bytes") as bar:
+            task = bar.add_task(file.name, total=file.bytes.value)
+            receipt = fetch_file(
+                root,
+                file,
+                progress=lambda done, total, task=task, bar=bar: bar.update(  # type: ignore[misc]
+                    task, completed=done, total=total
+                ),
+                log=lambda line: err.print(line, highlight=False, markup=False),
+            )
+        out.print(
+            f"{file.name}  {size_text(receipt.bytes)}  sha256 {receipt.sha256}  "
+            f"({'; '.join(receipt.verified_by)})",
+            highlight=False,
+        )
+
+
+def add(
+    paths: Annotated[list[Path], typer.Argument(help="Files got by hand.")],
+) -> None:
+    """Take in a file got by hand: it is recognised by its hash, or else by its name."""
+    _, root, known = lake()
+    for path in paths:
+        receipt = add_file(root, known, path)
+        out.print(
+            f"{path.name} is {receipt.benchmark}/{receipt.file} ({'; '.join(receipt.verified_by)})",
+            highlight=False,
+        )
+
+
+def _state(root: Root, stored: SourceFile, listed: SourceFile) -> str:
+    if listed.same_as:
+        return f"same as {listed.same_as}"
+    receipt = read_receipt(root, stored)
+    if receipt is not None:
+        return f"[green]here[/green], {'; '.join(receipt.verified_by)}"
+    return "[yellow]by hand[/yellow]" if stored.manual else "can be fetched"
+
+
+def _files(known: Catalog, name: str) -> list[SourceFile]:
+    if name in known.datasets:
+        return list(known.sources(name))
+    for benchmark in known.benchmarks.values():
+        for file in benchmark.files:
+            if name in (file.id, f"{benchmark.id}/{file.id}"):
+                return [known.file(benchmark.id, file.id)]
+    try:
+        return list(known.sources(name))
+    except ShiftlakeError:
+        benchmark = known.benchmark(name)
+        return [known.file(benchmark.id, file.id) for file in benchmark.files]

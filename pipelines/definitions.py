@@ -1,0 +1,54 @@
+"""The code location: all definitions, made fresh by one function that tests call, too."""
+
+from __future__ import annotations
+
+import os
+
+import dagster as dg
+
+from assets.lake import Lake
+from assets.predictions import predictions
+from assets.results import leaderboard, metrics
+from assets.shards import shard_assets, shard_check_assets
+from assets.sources import source_assets
+from pipelines.environment import DEMO_VARIABLE
+from pipelines.jobs import asset_jobs
+from pipelines.schedules import rebuild
+from pipelines.sensors import automation, changed_upstream, new_models
+from pipelines.stages import everything
+
+
+def build_definitions(*, lake: Lake | None = None) -> dg.Definitions:
+    """Make the definitions.
+
+    Parameters
+    ----------
+    lake : Lake, optional
+        Storage root and catalog; by default those of the environment, read at run time.
+    """
+    assets: list[dg.AssetsDefinition] = [
+        *source_assets(),
+        *shard_assets(),
+        predictions,
+        metrics,
+        leaderboard,
+    ]
+    jobs = [*asset_jobs(), everything]
+    if os.environ.get(DEMO_VARIABLE):
+        from pipelines.demo.job import demo
+        from pipelines.demo.networks import networks
+
+        assets.append(networks)
+        jobs.append(demo)
+    return dg.Definitions(
+        assets=assets,
+        asset_checks=shard_check_assets(),
+        jobs=jobs,
+        schedules=[rebuild],
+        sensors=[new_models, changed_upstream, automation],
+        resources={"lake": lake or Lake()},
+        executor=dg.in_process_executor,
+    )
+
+
+defs = build_definitions()

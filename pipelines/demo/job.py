@@ -1,0 +1,38 @@
+"""The demo as a job: the stages of everything, with the training of small networks between."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets.lake import Lake
+from pipelines.stages import (
+    Stage,
+    attainable,
+    run_stage,
+    stages_to_results,
+    stages_to_shards,
+)
+
+
+@dg.op(description="Fetch, seal, train, evaluate and measure, each stage as a run of its own.")
+def run_demo(context: dg.OpExecutionContext, lake: Lake) -> None:
+    """Run the demo's stages in order."""
+    from pipelines.definitions import build_definitions
+
+    definitions = build_definitions(lake=lake)
+    root, catalog = lake.open(), lake.load()
+    plan = attainable(root, catalog)
+    log = context.log.info
+    for stage in stages_to_shards(plan, catalog):
+        run_stage(definitions, context.instance, stage, log)
+    run_stage(definitions, context.instance, Stage("networks"), log)
+    for stage in stages_to_results(root, context.instance):
+        run_stage(definitions, context.instance, stage, log)
+
+
+@dg.job(
+    description="Every benchmark in miniature, from archives served on loopback to the leaderboard."
+)
+def demo() -> None:
+    """All stages of the demo."""
+    run_demo()

@@ -1,0 +1,50 @@
+"""The Dagster page and daemon on loopback, on the real lake or on the demo's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import ExitStack
+
+import dagster as dg
+
+from pipelines.cli.terminal import out
+from pipelines.environment import workplace
+from pipelines.pools import set_limits
+
+
+def serve_ui(port: int, *, demo: bool | None = None) -> int:
+    """Serve until interrupted.
+
+    Parameters
+    ----------
+    port : int
+        TCP port on 127.0.0.1.
+    demo : bool, optional
+        See :func:`pipelines.environment.workplace`.
+
+    Returns
+    -------
+    int
+        Exit code of Dagster.
+    """
+    place = workplace(demo=demo)
+    place.enter()
+    with ExitStack() as stack:
+        if place.demo:
+            from pipelines.demo.upstream import serve_miniature
+
+            stack.enter_context(serve_miniature(place))
+            out.print("[yellow]The demo's lake: all images are synthetic.[/yellow]")
+        with dg.DagsterInstance.get() as instance:
+            set_limits(instance)
+        out.print(f"Data in {place.root}\nDagster on http://127.0.0.1:{port}", highlight=False)
+        command = [sys.executable, "-m", "dagster", "dev"]
+        command += ["-w", str(place.project / "workspace.yaml")]
+        command += ["-h", "127.0.0.1", "-p", str(port)]
+        process = subprocess.Popen(command, cwd=place.project)
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            process.terminate()
+            return process.wait()

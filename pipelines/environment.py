@@ -1,0 +1,105 @@
+"""Which project, lake and Dagster state a command works on; the environment is read here.
+
+Without ``SHIFTLAKE_ROOT`` data lies in ``.shiftlake/lake`` below the project, and Dagster's own
+state beside it. The demo has a lake and a state of its own, so that drawn images and real ones
+never meet.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from ops.errors import ShiftlakeError
+from ops.storage.root import ROOT_VARIABLE
+
+STATE_VARIABLE = "SHIFTLAKE_STATE"
+DEMO_VARIABLE = "SHIFTLAKE_DEMO"
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """Folders a command works on.
+
+    Parameters
+    ----------
+    project : Path
+        Holds ``dagster.yaml`` and ``workspace.yaml``.
+    root : str
+        The storage root, a folder or a URL.
+    state : Path
+        Dagster's databases and logs.
+    demo : bool
+        Whether this is the demo's own lake.
+    """
+
+    project: Path
+    root: str
+    state: Path
+    demo: bool
+
+    @property
+    def miniature(self) -> Path:
+        """Folder of the demo's upstream archives."""
+        return self.project / ".shiftlake" / "demo" / "upstream"
+
+    @property
+    def overlay(self) -> Path:
+        """The catalog overlay that points at the demo's upstream."""
+        return self.project / ".shiftlake" / "demo" / "catalog.yaml"
+
+    def enter(self) -> None:
+        """Set the environment for this process and those it starts."""
+        self.state.mkdir(parents=True, exist_ok=True)
+        os.environ["DAGSTER_HOME"] = str(self.project)
+        os.environ[STATE_VARIABLE] = str(self.state)
+        os.environ[ROOT_VARIABLE] = self.root
+        if self.demo:
+            os.environ[DEMO_VARIABLE] = "1"
+            os.environ["SHIFTLAKE_CATALOG"] = str(self.overlay)
+
+
+def project_folder() -> Path:
+    """The folder with ``dagster.yaml``: this one, one above it, or the checkout of the code.
+
+    Raises
+    ------
+    ShiftlakeError
+        If there is none.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents, Path(__file__).resolve().parents[1]):
+        if (folder / "dagster.yaml").is_file() and (folder / "workspace.yaml").is_file():
+            return folder
+    raise ShiftlakeError(
+        "This is no Shiftlake project.",
+        expected="dagster.yaml and workspace.yaml in this folder or one above",
+        found="neither",
+        where=here,
+        remedy="change into a checkout of Shiftlake",
+    )
+
+
+def workplace(*, demo: bool | None = None) -> Workplace:
+    """The workplace of a command.
+
+    Parameters
+    ----------
+    demo : bool, optional
+        Whether to work on the demo's lake. None chooses it if ``SHIFTLAKE_ROOT`` is unset and the
+        demo's lake is the only one there is.
+    """
+    project = project_folder()
+    own = project / ".shiftlake"
+    named = os.environ.get(ROOT_VARIABLE)
+    if demo is None:
+        demo = bool(os.environ.get(DEMO_VARIABLE)) or (
+            not named and not (own / "lake").exists() and (own / "demo" / "lake").exists()
+        )
+    if demo:
+        return Workplace(project, str(own / "demo" / "lake"), own / "demo" / "state", True)
+    state = os.environ.get(STATE_VARIABLE)
+    folder = Path(state).absolute() if state else own / "state"
+    root = named or str(own / "lake")
+    return Workplace(project, root if "://" in root else str(Path(root).absolute()), folder, False)

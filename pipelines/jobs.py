@@ -1,0 +1,86 @@
+"""Jobs: what is started together.
+
+An asset job can hold one kind of partition. What spans several kinds is a job of one op that
+runs the asset jobs in order, each as a run of its own (see :mod:`pipelines.stages`).
+"""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets.suites import source_key, suites
+from ops.catalog import load
+
+NATURAL = (
+    "imagenet_1k_val",
+    "imagenetv2_matched_frequency",
+    "imagenetv2_threshold07",
+    "imagenetv2_top_images",
+    "imagenet_sketch",
+    "imagenet_a",
+    "imagenet_o",
+    "imagenet_r",
+    "imagenet_real",
+)
+
+
+def suite_selection(*names: str) -> dg.AssetSelection:
+    """Shards of suites and the archives they are made of."""
+    catalog = load()
+    keys = [list(suites()[name].key) for name in names]
+    keys += [
+        list(source_key(file))
+        for name in names
+        for spec in suites()[name].specs
+        for file in catalog.sources(spec.name)
+        if not spec.derived_from
+    ]
+    return dg.AssetSelection.assets(*keys)
+
+
+def asset_jobs() -> list[dg.JobDefinition]:
+    """Unresolved jobs over assets."""
+    plain = [name for name, suite in suites().items() if not suite.partitioned]
+    jobs = [
+        dg.define_asset_job(
+            "sources",
+            selection=dg.AssetSelection.groups("sources"),
+            description="Download and verify every published archive.",
+        ),
+        dg.define_asset_job(
+            "shards",
+            selection=dg.AssetSelection.assets(*(list(suites()[name].key) for name in plain)),
+            description="Seal every dataset that has no partitions, from archives at hand.",
+        ),
+        dg.define_asset_job(
+            "natural_shifts",
+            selection=suite_selection(*NATURAL),
+            description="ImageNet-1k val, V2, Sketch, A, O, R and ReaL: archives and shards.",
+        ),
+        dg.define_asset_job(
+            "imagenet_c",
+            selection=suite_selection("imagenet_c"),
+            description="ImageNet-C: archives, and shards by corruption.",
+        ),
+        dg.define_asset_job(
+            "mini_imagenet_c",
+            selection=suite_selection("mini_imagenet_c"),
+            description="MiniImageNet-C out of the sealed ImageNet-C, by corruption.",
+        ),
+        dg.define_asset_job(
+            "imagenet_p",
+            selection=suite_selection("imagenet_p"),
+            description="ImageNet-P: archives, and shards by perturbation.",
+        ),
+        dg.define_asset_job(
+            "evaluate",
+            selection=dg.AssetSelection.assets(["evaluation", "predictions"]),
+            description="Predictions of a model on benchmarks; what is done is passed over.",
+        ),
+        dg.define_asset_job(
+            "results",
+            selection=dg.AssetSelection.groups("results"),
+            description="Metrics with intervals, and the leaderboard.",
+        ),
+    ]
+    return jobs  # type: ignore[return-value]

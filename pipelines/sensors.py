@@ -1,0 +1,86 @@
+"""Sensors: a new model, a changed upstream, a changed prediction."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets.lake import Lake
+from assets.partitions import BENCHMARKS, MODELS
+from assets.suites import source_files
+from ops.fetch import read_receipt
+
+automation = dg.AutomationConditionSensorDefinition(
+    name="results_follow_predictions",
+    target=dg.AssetSelection.groups("results"),
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    minimum_interval_seconds=30,
+)
+
+
+@dg.sensor(
+    job_name="evaluate",
+    minimum_interval_seconds=30,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Gives every registered model its partition, and evaluates new ones once.",
+)
+def new_models(context: dg.SensorEvaluationContext, lake: Lake) -> dg.SensorResult | dg.SkipReason:
+    """Registry entries without a partition become partitions with a run each."""
+    from ops.models import list_models, read_model
+
+    root = lake.open()
+    known = set(context.instance.get_dynamic_partitions("model"))
+    new = [name for name in list_models(root) if name not in known]
+    if not new:
+        return dg.SkipReason("every registered model has its partition")
+    first, last = (BENCHMARKS.get_partition_keys()[at] for at in (0, -1))
+    requests = []
+    for name in new:
+        weights = read_model(root, name).weights
+        requests.append(
+            dg.RunRequest(
+                run_key=f"{name}-{weights.sha256 if weights else ''}",
+                tags={
+                    "dagster/asset_partition_range_start": f"{first}|{name}",
+                    "dagster/asset_partition_range_end": f"{last}|{name}",
+                },
+            )
+        )
+    return dg.SensorResult(
+        run_requests=requests, dynamic_partitions_requests=[MODELS.build_add_request(new)]
+    )
+
+
+@dg.sensor(
+    job_name="sources",
+    minimum_interval_seconds=3600,
+    description="Fetches again what the catalog (or its overlay) states otherwise than the "
+    "receipt of the copy at hand.",
+)
+def changed_upstream(
+    context: dg.SensorEvaluationContext, lake: Lake
+) -> dg.SensorResult | dg.SkipReason:
+    """Compare every receipt with the catalog."""
+    root, catalog = lake.open(), lake.load()
+    changed: list[dg.AssetKey] = []
+    marks: list[str] = []
+    for key, packaged in source_files().items():
+        file = catalog.file(packaged.benchmark, packaged.id)
+        receipt = read_receipt(root, file)
+        if receipt is None:
+            continue
+        stated = dict(file.hashes)
+        differs = [
+            name
+            for name, value in stated.items()
+            if (found := getattr(receipt, name, None)) and found != value
+        ]
+        if file.bytes.value is not None and file.bytes.value != receipt.bytes:
+            differs.append("bytes")
+        if differs:
+            changed.append(dg.AssetKey(list(key)))
+            marks.append(f"{file.id}:{stated}:{file.bytes.value}")
+    if not changed:
+        return dg.SkipReason("every archive at hand is the one the catalog states")
+    return dg.SensorResult(
+        run_requests=[dg.RunRequest(run_key="|".join(sorted(marks)), asset_selection=changed)]
+    )

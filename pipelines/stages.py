@@ -1,0 +1,174 @@
+"""Everything in order: the asset jobs one after the other, each a run of its own.
+
+Asset jobs hold one kind of partition each, so a whole rebuild is several runs. What cannot be
+had (an archive behind a login that nobody has added) is named and passed over; the rest goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import dagster as dg
+
+from assets.lake import Lake
+from assets.partitions import BENCHMARKS, MODELS
+from assets.suites import Suite, source_key, suites
+from ops.catalog import Catalog
+from ops.fetch import read_receipt
+from ops.shards import has_manifest
+from ops.storage import Root
+
+_START, _END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One run: a job, which of its assets, and a range of partitions."""
+
+    job: str
+    assets: tuple[tuple[str, str], ...] = ()
+    partitions: tuple[str, str] | None = None
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """Run tags that name the range."""
+        return dict(zip((_START, _END), self.partitions, strict=True)) if self.partitions else {}
+
+
+@dataclass
+class Plan:
+    """What can be built, and what is missing for the rest."""
+
+    suites: list[Suite] = field(default_factory=list)
+    lacking: dict[str, list[str]] = field(default_factory=dict)
+
+
+def attainable(root: Root, catalog: Catalog) -> Plan:
+    """Which suites can be built: their archives are here or can be downloaded."""
+    plan = Plan()
+    for name, suite in suites().items():
+        files = {file for spec in suite.specs for file in catalog.sources(spec.name)}
+        lacking = [
+            file.how_to_get or f"{file.name} has no address"
+            for file in sorted(files, key=source_key)
+            if file.manual and read_receipt(root, file) is None
+        ]
+        if lacking:
+            plan.lacking[name] = lacking
+        else:
+            plan.suites.append(suite)
+    return plan
+
+
+def stages_to_shards(plan: Plan, catalog: Catalog) -> Iterator[Stage]:
+    """Runs from nothing to sealed shards, for the suites of a plan."""
+    sources = {
+        source_key(file)
+        for suite in plan.suites
+        for spec in suite.specs
+        for file in catalog.sources(spec.name)
+    }
+    if sources:
+        yield Stage("sources", tuple(sorted(sources)))
+    plain = tuple(suite.key for suite in plan.suites if not suite.partitioned)
+    if plain:
+        yield Stage("shards", plain)
+    for suite in plan.suites:
+        if suite.partitioned:
+            parts = list(suite.parts)
+            yield Stage(suite.name, (suite.key,), (parts[0], parts[-1]))
+
+
+def stages_to_results(
+    root: Root, instance: dg.DagsterInstance, benchmarks: Sequence[str] | None = None
+) -> Iterator[Stage]:
+    """Runs from sealed shards to the leaderboard, for the registered models."""
+    models = list(MODELS.get_partition_keys(dynamic_partitions_store=instance))
+    wanted = benchmarks or [
+        name
+        for name in BENCHMARKS.get_partition_keys()
+        if any(has_manifest(root, spec.name) for spec in suites()[name].specs)
+    ]
+    if models and wanted:
+        first, last = f"{wanted[0]}|{models[0]}", f"{wanted[-1]}|{models[-1]}"
+        yield Stage("evaluate", partitions=(first, last))
+    yield Stage("results")
+
+
+def run_stage(
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    stage: Stage,
+    log: Callable[[str], None],
+) -> dg.ExecuteInProcessResult:
+    """Run one stage in this process, recorded in the instance like any other run.
+
+    Raises
+    ------
+    dagster.Failure
+        If a step fails; the message names the run.
+    """
+    job = definitions.resolve_job_def(stage.job)
+    log(stage.job + (" {} … {}".format(*stage.partitions) if stage.partitions else ""))
+    result = job.execute_in_process(
+        instance=instance,
+        tags=stage.tags,
+        asset_selection=[dg.AssetKey(list(key)) for key in stage.assets] or None,
+        raise_on_error=False,
+    )
+    if not result.success:
+        failed = [event for event in result.all_events if event.is_step_failure]
+        raise dg.Failure(
+            f"Run {result.run_id} of job {stage.job} failed in "
+            + "; ".join(f"{event.step_key}: {_cause(event)}" for event in failed)
+        )
+    return result
+
+
+def _cause(event: dg.DagsterEvent) -> str:
+    error = event.step_failure_data.error
+    while error is not None and error.cause is not None:
+        error = error.cause
+    return error.message.strip() if error is not None else "unknown"
+
+
+def run_all(
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    root: Root,
+    catalog: Catalog,
+    log: Callable[[str], None],
+) -> None:
+    """Run every stage that can run, in order."""
+    plan = attainable(root, catalog)
+    for name, lacking in plan.lacking.items():
+        log(f"passed over {name}: {' '.join(lacking)}")
+    for stage in stages_to_shards(plan, catalog):
+        run_stage(definitions, instance, stage, log)
+    for stage in stages_to_results(root, instance):
+        run_stage(definitions, instance, stage, log)
+
+
+@dg.op(description="Runs the asset jobs in order, each as a run of its own.")
+def run_everything(context: dg.OpExecutionContext, lake: Lake) -> None:
+    """Fetch, seal, evaluate and measure everything that can be had."""
+    from pipelines.definitions import build_definitions
+
+    run_all(
+        build_definitions(lake=lake),
+        context.instance,
+        lake.open(),
+        lake.load(),
+        context.log.info,
+    )
+
+
+@dg.job(
+    description="Every benchmark from its archive to the leaderboard; what cannot be had is named "
+    "and passed over.",
+    tags={"shiftlake/scope": "everything"},
+)
+def everything() -> None:
+    """All stages."""
+    run_everything()

@@ -1,0 +1,170 @@
+"""The datasets: which exist, what they are built from, and how many samples must come out."""
+
+from collections import Counter
+
+import pytest
+
+from ops.catalog import classes, load
+from ops.errors import ShiftlakeError
+
+BENCHMARK_CORRUPTIONS = [
+    "gaussian_noise",
+    "shot_noise",
+    "impulse_noise",
+    "defocus_blur",
+    "glass_blur",
+    "motion_blur",
+    "zoom_blur",
+    "snow",
+    "frost",
+    "fog",
+    "brightness",
+    "contrast",
+    "elastic_transform",
+    "pixelate",
+    "jpeg_compression",
+]
+EXTRA_CORRUPTIONS = ["speckle_noise", "gaussian_blur", "spatter", "saturate"]
+
+# Samples, classes, samples per class: the acceptance counts of the published sources.
+COUNTS = {
+    "imagenet_1k/val": (50000, 1000, 50),
+    "imagenet_1k/train": (1281167, 1000, None),
+    "imagenetv2/matched_frequency": (10000, 1000, 10),
+    "imagenetv2/threshold07": (10000, 1000, 10),
+    "imagenetv2/top_images": (10000, 1000, 10),
+    "imagenet_sketch/clean": (50889, 1000, None),
+    "imagenet_a/clean": (7500, 200, None),
+    "imagenet_o/clean": (2000, 200, None),
+    "imagenet_r/clean": (30000, 200, None),
+    "imagenet_real/clean": (50000, 1000, None),
+    "imagenet_vid_robust/clean": (22179, 30, None),
+    "ytbb_robust/clean": (38857, None, None),
+    "cifar_100/test": (10000, 100, 100),
+    "cifar_100/train": (50000, 100, 500),
+    "caltech_101/clean": (8677, 101, None),
+    "caltech_256/clean": (30607, 257, None),
+    "sun_397/clean": (108754, 397, None),
+}
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load()
+
+
+def test_every_dataset_in_a_stable_order(catalog):
+    corrupted = [
+        f"imagenet_c/{corruption}/{severity}"
+        for corruption in BENCHMARK_CORRUPTIONS + EXTRA_CORRUPTIONS
+        for severity in range(1, 6)
+    ]
+    mini = [f"mini_imagenet_c/{corruption}/5" for corruption in BENCHMARK_CORRUPTIONS]
+    sequences = [
+        f"imagenet_p/{perturbation}"
+        for perturbation in [
+            "gaussian_noise",
+            "shot_noise",
+            "motion_blur",
+            "zoom_blur",
+            "snow",
+            "brightness",
+            "translate",
+            "rotate",
+            "tilt",
+            "scale",
+        ]
+    ]
+    single = list(COUNTS)
+    assert list(catalog.datasets) == single[:10] + corrupted + mini + sequences + single[10:]
+
+
+def test_expected_counts(catalog):
+    for name, counts in COUNTS.items():
+        spec = catalog.dataset(name)
+        assert (spec.expected, spec.expected_classes, spec.per_class) == counts, name
+    for spec in catalog.datasets.values():
+        if spec.family in ("imagenet_c", "mini_imagenet_c"):
+            assert (spec.expected, spec.expected_classes, spec.per_class) == (50000, 1000, 50)
+        if spec.family == "imagenet_p":
+            assert spec.expected is None, "the release's count is unconfirmed"
+
+
+def test_counts_agree_with_the_benchmark_facts(catalog):
+    def images(benchmark):
+        return catalog.benchmark(benchmark).num_images.value
+
+    totals = Counter()
+    for spec in catalog.datasets.values():
+        totals[spec.family] += spec.expected or 0
+    assert totals["imagenet_c"] == sum(images("imagenet-c").values())
+    assert totals["mini_imagenet_c"] == images("miniimagenet-c")
+    assert totals["imagenetv2"] == sum(images("imagenetv2").values())
+    assert totals["cifar_100"] == sum(images("cifar-100").values())
+    for name in ("imagenet_sketch", "imagenet_a", "imagenet_o", "imagenet_r", "caltech_256"):
+        assert totals[name] == images(name)
+    assert totals["imagenet_vid_robust"] == images("imagenet_vid_robust")["unique_frames"]
+    assert totals["ytbb_robust"] == sum(images("ytbb_robust").values())
+    assert totals["caltech_101"] == images("caltech_101")["object_classes"]
+    assert totals["sun_397"] == images("sun_397")["archive"]
+
+
+def test_every_corruption_is_read_from_the_tar_that_holds_it(catalog):
+    for spec in catalog.datasets.values():
+        if spec.family in ("imagenet_c", "imagenet_p"):
+            (file,) = catalog.sources(spec.name)
+            held = file.corruptions if spec.family == "imagenet_c" else file.perturbations
+            assert spec.group in held.value
+    fog = catalog.dataset("imagenet_c/fog/3")
+    assert fog.parameters == {"corruption": "fog", "severity": 3}
+    assert (fog.group, fog.severity, fog.condition) == ("fog", 3, "fog/3")
+
+
+def test_mini_imagenet_c_is_derived_and_needs_the_archive_of_its_parent(catalog):
+    spec = catalog.dataset("mini_imagenet_c/frost/5")
+    assert spec.derived_from == ("imagenet_c/frost/5",)
+    assert spec.parameters == {"n_per_class": 50, "seed": 7600}
+    assert [file.id for file in catalog.sources(spec.name)] == ["imagenet_c_weather"]
+
+
+def test_sources_name_the_files_a_dataset_needs(catalog):
+    def needs(name, **options):
+        return [file.id for file in catalog.sources(name, **options)]
+
+    assert needs("imagenet_1k/val") == ["ilsvrc2012_val"]
+    assert needs("imagenet_1k/val", optional=True) == ["ilsvrc2012_val", "ilsvrc2012_devkit_t12"]
+    assert needs("ytbb_robust") == [
+        "imagenet_vid_ytbb_robust_tar",
+        "ytbb_anchor_labels",
+        "ytbb_pmk_labels",
+        "ytbb_anchors_csv",
+    ]
+    assert catalog.sources("ytbb_robust")[0].benchmark == "imagenet-vid-robust"
+    assert needs("cifar_100/train") == ["cifar_100_binary"]
+
+
+def test_what_no_model_is_run_on(catalog):
+    assert {spec.family for spec in catalog.datasets.values() if not spec.evaluate} == {
+        "imagenet_1k",
+        "imagenet_real",
+        "imagenet_p",
+        "cifar_100",
+    }
+    assert catalog.dataset("imagenet_1k/val").evaluate
+    assert catalog.dataset("cifar_100/test").evaluate
+    assert catalog.dataset("imagenet_real").joined_to == "imagenet_1k/val"
+
+
+def test_masks_and_label_spaces(catalog):
+    masked = {spec.mask: spec.name for spec in catalog.datasets.values() if spec.mask}
+    assert masked == {mask: f"{mask}/clean" for mask in classes.MASKS}
+    for space in classes.VIDEO_LABEL_SPACES:
+        assert catalog.label_spaces[space] == len(classes.video(space).names)
+    for spec in catalog.datasets.values():
+        assert (spec.expected_classes or 0) <= catalog.label_spaces[spec.label_space]
+
+
+def test_the_condition_may_be_left_out_only_where_there_is_one(catalog):
+    assert catalog.dataset("imagenet_a").name == "imagenet_a/clean"
+    with pytest.raises(ShiftlakeError, match="imagenetv2/matched_frequency"):
+        catalog.dataset("imagenetv2")

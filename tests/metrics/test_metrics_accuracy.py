@@ -1,0 +1,138 @@
+"""Accuracies: ReaL's denominator, masks that never hurt, pm-k, flips, ImageNet-C's names."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from ops.errors import ShiftlakeError
+from ops.metrics import (
+    clean_companion,
+    masked_prediction,
+    mean_per_class_accuracy,
+    pm_k_correct,
+    real_correct,
+    top_k_correct,
+)
+from ops.metrics.corruption import (
+    alexnet_errors,
+    corruptions_15,
+    corruptions_19,
+    mce_alexnet_pct,
+    mce_severity_5_alexnet_pct,
+    mean_error_pct,
+    relative_mce_alexnet_pct,
+)
+from ops.metrics.flips import flips, top5_distance
+
+REAL = Path(__file__).parents[3] / "shared" / "samples" / "real.json"
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the ReaL sample file is not beside this checkout")
+def test_real_counts_46837_images_on_the_published_file():
+    sets = json.loads(REAL.read_text())
+    _, counted = real_correct(np.zeros(len(sets), int), sets)
+    assert len(sets) == 50_000
+    assert counted.sum() == 46_837
+    # Predicting the first accepted label wherever there is one is right everywhere it counts.
+    first = np.array([own[0] if own else -1 for own in sets])
+    correct, counted = real_correct(first, sets)
+    assert correct[counted].all()
+    assert not correct[~counted].any()
+
+
+def test_top_k_takes_any_accepted_label_and_unreadable_is_wrong():
+    top = np.array([[3, 1, 2, 0, 4], [3, 1, 2, 0, 4], [-1] * 5])
+    labels = [[1, 3], [4], [0]]
+    assert top_k_correct(top, labels, 1).tolist() == [True, False, False]
+    assert top_k_correct(top, labels, 5).tolist() == [True, True, False]
+
+
+@settings(max_examples=60, deadline=None)
+@given(hnp.arrays(np.float32, (20, 10), elements=st.floats(-5, 5, width=32)), st.data())
+def test_masked_accuracy_is_never_below_unmasked(logits, data):
+    classes = sorted(data.draw(st.sets(st.integers(0, 9), min_size=1)))
+    labels = np.array(data.draw(st.lists(st.sampled_from(classes), min_size=20, max_size=20)))
+    unmasked = (logits.argmax(1) == labels).mean()
+    assert (masked_prediction(logits, classes) == labels).mean() >= unmasked
+
+
+def test_the_clean_companion_keeps_only_the_masks_classes():
+    assert clean_companion(np.array([0, 7, 3, 7]), [3, 7]).tolist() == [False, True, True, True]
+
+
+def test_mean_per_class_weighs_classes_alike():
+    assert mean_per_class_accuracy([90, 0], [100, 1]) == pytest.approx(0.45)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(
+        st.dictionaries(st.integers(-10, 10).filter(bool), st.booleans(), max_size=6),
+        min_size=1,
+        max_size=8,
+    ),
+    st.data(),
+)
+def test_pm_k_is_the_worst_frame_within_k(neighbours, data):
+    sets = [{0: data.draw(st.booleans()), **frames} for frames in neighbours]
+    rows = [(f"a{i:02}", o, c) for i, frames in enumerate(sets) for o, c in frames.items()]
+    names, offsets, correct = (np.array(column) for column in zip(*rows, strict=True))
+    previous = None
+    for k in range(11):
+        anchors, found = pm_k_correct(names, offsets, correct, k)
+        expected = [all(c for o, c in frames.items() if abs(o) <= k) for frames in sets]
+        assert found.tolist() == expected
+        assert len(anchors) == len(sets)  # anchors without neighbours stay
+        assert previous is None or (found <= previous).all()
+        previous = found
+
+
+def test_a_frame_set_without_its_anchor_is_refused_by_name():
+    with pytest.raises(ShiftlakeError, match="frame set b"):
+        pm_k_correct(np.array(["a", "b"]), np.array([0, 1]), np.array([True, True]), 10)
+
+
+def test_flips_compare_with_the_first_frame_for_noise_and_the_last_otherwise():
+    pred = np.array([[1, 2, 2, 1]])
+    assert flips(pred, noise=False).tolist() == [[True, False, True]]
+    assert flips(pred, noise=True).tolist() == [[True, True, False]]
+
+
+def test_top5_distance_counts_ranks_and_saturates():
+    lists = np.array([[[0, 1, 2, 3, 4], [0, 1, 2, 3, 4], [1, 0, 2, 3, 4], [5, 6, 7, 8, 9]]])
+    # A swap of the first two moves each by one; five strangers cost 5+4+3+2+1.
+    assert top5_distance(lists, noise=False).tolist() == [[0, 2, 15]]
+
+
+def test_alexnet_is_100_percent_of_itself():
+    alexnet = alexnet_errors()
+    assert mce_alexnet_pct(alexnet.mean) == pytest.approx(100)
+    assert relative_mce_alexnet_pct(alexnet.mean, alexnet.clean) == pytest.approx(100)
+    severity_5 = {name: errors[4] for name, errors in alexnet.by_severity.items()}
+    assert mce_severity_5_alexnet_pct(severity_5) == pytest.approx(100)
+
+
+def test_the_denominators_agree_with_their_own_severities():
+    alexnet = alexnet_errors()
+    assert len(corruptions_15()) == 15
+    assert set(corruptions_19()) - set(corruptions_15()) == {
+        "speckle_noise",
+        "gaussian_blur",
+        "spatter",
+        "saturate",
+    }
+    for name, errors in alexnet.by_severity.items():
+        assert np.mean(errors) == pytest.approx(alexnet.mean[name], abs=1e-6)
+
+
+def test_the_extras_enter_the_mean_of_19_but_no_mce():
+    error = dict.fromkeys(corruptions_19(), 0.5)
+    worse = error | {"saturate": 0.9}
+    assert mce_alexnet_pct(worse) == mce_alexnet_pct(error)
+    assert mean_error_pct(worse, corruptions_15()) == 50
+    assert mean_error_pct(worse, corruptions_19()) == pytest.approx(50 + 40 / 19)
