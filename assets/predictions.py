@@ -1,9 +1,8 @@
 """Predictions: one row a sample, by model and benchmark."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
@@ -14,7 +13,8 @@ from assets.sources import OWNERS
 from assets.suites import suites
 from ops.catalog import Catalog
 from ops.catalog.classes import VIDEO_LABEL_SPACES
-from ops.shards import has_manifest
+from ops.results import connect
+from ops.shards import has_manifest, read_manifest
 from ops.storage import Root
 
 if TYPE_CHECKING:
@@ -32,15 +32,6 @@ if TYPE_CHECKING:
     kinds={"pytorch", "parquet"},
     pool="gpu",
     retry_policy=dg.RetryPolicy(max_retries=1),
-    check_specs=[
-        dg.AssetCheckSpec(
-            "exactly_once",
-            asset=["evaluation", "predictions"],
-            blocking=True,
-            partitions_def=PREDICTIONS,
-            description="Every sample of every dataset has one row: expected = seen + failed.",
-        )
-    ],
 )
 def predictions(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
     """One Parquet file for each shard, with a row for each sample, also for those that fail.
@@ -58,18 +49,8 @@ def predictions(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
             continue
         metadata = _metadata(records, time.monotonic() - started)
         version = "-".join(sorted({record.key for record in records}))[:200]
-        passed = all(record.n_expected == record.n_seen + record.n_error for record in records)
-        found = {
-            "expected": sum(record.n_expected for record in records),
-            "seen": sum(record.n_seen for record in records),
-            "failed": sum(record.n_error for record in records),
-        }
         if len(keys) == 1:
-            yield dg.MaterializeResult(
-                metadata=metadata,
-                data_version=dg.DataVersion(version),
-                check_results=[dg.AssetCheckResult(passed=passed, metadata=found)],
-            )
+            yield dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(version))
             continue
         # Recorded now and not at the end of the run, so that a crash keeps what is done.
         context.log_event(
@@ -80,16 +61,77 @@ def predictions(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
                 tags={"dagster/data_version": version},
             )
         )
-        context.log_event(
-            dg.AssetCheckEvaluation(
-                asset_key=context.asset_key,
-                check_name="exactly_once",
-                passed=passed,
-                metadata=found,
-                partition=key,
-                blocking=True,
-            )
+        context.log_event(check_rows(root, catalog, key).evaluation())
+
+
+@dg.asset_check(
+    asset=["evaluation", "predictions"],
+    name="exactly_once",
+    blocking=True,
+    partitions_def=PREDICTIONS,
+    description="Every sample of every dataset has one row: expected = seen + failed.",
+)
+def exactly_once(context: dg.AssetCheckExecutionContext, lake: Lake) -> dg.AssetCheckResult:
+    """Count the stored rows against the manifests."""
+    key = context.op_execution_context.partition_key
+    assert isinstance(key, dg.MultiPartitionKey)
+    return check_rows(lake.open(), lake.load(), key).result()
+
+
+@dataclass(frozen=True)
+class RowCount:
+    """What the rows of one model and benchmark add up to."""
+
+    key: dg.MultiPartitionKey
+    problems: list[str]
+    metadata: dict[str, int]
+
+    def result(self) -> dg.AssetCheckResult:
+        """As the outcome of a check step."""
+        return dg.AssetCheckResult(
+            passed=not self.problems, metadata=self.metadata, description=self._text()
         )
+
+    def evaluation(self) -> dg.AssetCheckEvaluation:
+        """As an event that the evaluating step itself records for one of many partitions."""
+        return dg.AssetCheckEvaluation(
+            asset_key=dg.AssetKey(["evaluation", "predictions"]),
+            check_name="exactly_once",
+            passed=not self.problems,
+            metadata=self.metadata,
+            description=self._text(),
+            partition=self.key,
+            blocking=True,
+        )
+
+    def _text(self) -> str | None:
+        return "; ".join(self.problems[:20]) or None
+
+
+def check_rows(root: Root, catalog: Catalog, key: dg.MultiPartitionKey) -> RowCount:
+    """Compare the rows of a model on a benchmark with the samples of its sealed datasets."""
+    model, benchmark = key.keys_by_dimension["model"], key.keys_by_dimension["benchmark"]
+    with connect(root) as connection:
+        rows = connection.execute(
+            "SELECT benchmark || '/' || condition, count(*), count(DISTINCT sample_key), "
+            "count(*) FILTER (status = 'ok') FROM predictions WHERE model = ? GROUP BY ALL",
+            [model],
+        ).fetchall()
+    found = {name: (count, distinct, ok) for name, count, distinct, ok in rows}
+    problems: list[str] = []
+    totals = {"expected": 0, "seen": 0, "failed": 0}
+    for planned in suites()[benchmark].specs:
+        name = planned.name
+        if name not in found or not has_manifest(root, name):
+            continue
+        count, distinct, ok = found[name]
+        expected = read_manifest(root, name).n_samples
+        if not count == distinct == expected:
+            problems.append(f"{name}: {expected:,} samples, {count:,} rows, {distinct:,} keys")
+        totals["expected"] += expected
+        totals["seen"] += ok
+        totals["failed"] += count - ok
+    return RowCount(key, problems, totals)
 
 
 def _evaluate(
@@ -99,7 +141,7 @@ def _evaluate(
     lake: Lake,
     model: str,
     benchmark: str,
-) -> list[RunRecord]:
+) -> "list[RunRecord]":
     from ops.inference import evaluate
     from ops.models import read_model
 
@@ -124,7 +166,7 @@ def understands(model_space: str, label_space: str) -> bool:
     return video or model_space == label_space
 
 
-def _metadata(records: list[RunRecord], seconds: float) -> dict[str, Any]:
+def _metadata(records: "list[RunRecord]", seconds: float) -> dict[str, Any]:
     rows = sum(record.n_expected for record in records)
     return {
         "dagster/row_count": rows,

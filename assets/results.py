@@ -1,7 +1,5 @@
 """Results: every metric with its interval, computed from rows."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 
@@ -32,7 +30,7 @@ _FOLLOWS = dg.AutomationCondition.eager().without(~dg.AutomationCondition.any_de
         )
     ],
 )
-def metrics(lake: Lake) -> dg.MaterializeResult[None]:
+def metrics(lake: Lake) -> dg.MaterializeResult:
     """The table `metrics`: model, benchmark, condition, metric, variant, value, interval, n."""
     root, catalog = lake.open(), lake.load()
     started = time.monotonic()
@@ -70,7 +68,7 @@ def metrics(lake: Lake) -> dg.MaterializeResult[None]:
     pool="duckdb",
     automation_condition=_FOLLOWS,
 )
-def leaderboard(lake: Lake) -> dg.MaterializeResult[None]:
+def leaderboard(lake: Lake) -> dg.MaterializeResult:
     """One line a model and benchmark: the headline metric, its 95 % interval and n."""
     with connect(lake.open()) as connection:
         answer = connection.sql("SELECT * FROM leaderboard")
@@ -79,7 +77,7 @@ def leaderboard(lake: Lake) -> dg.MaterializeResult[None]:
     synthetic = any(record.get("synthetic") for record in records)
     lines = [
         *(["**Synthetic images: these numbers say nothing about real data.**", ""] * synthetic),
-        "| model | benchmark | metric | value | 95 % interval | n |",
+        "| model | benchmark | metric | value, % | 95 % interval | n |",
         "|---|---|---|---:|---:|---:|",
         *(_line(record) for record in records),
     ]
@@ -94,15 +92,14 @@ def leaderboard(lake: Lake) -> dg.MaterializeResult[None]:
 
 
 def _line(record: dict[str, Any]) -> str:
-    def percent(value: float | None) -> str:
-        return "–" if value is None else f"{100 * value:.2f} %"
-
     name = record["benchmark"]
-    if record.get("condition"):
+    if record["condition"] not in ("clean", "all"):
         name += f"/{record['condition']}"
-    metric = record["metric"]
-    if record.get("variant"):
-        metric += f" ({record['variant']})"
-    interval = f"{percent(record['ci_lo'])} to {percent(record['ci_hi'])}"
-    value = percent(record["value"])
+    metric = f"{record['metric']} ({record['variant']})"
+    interval = f"{_number(record['ci_lo_pct'])} to {_number(record['ci_hi_pct'])}"
+    value = _number(record["value_pct"])
     return f"| {record['model']} | {name} | {metric} | {value} | {interval} | {record['n']:,} |"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

@@ -1,7 +1,5 @@
 """Shards: sealed WebDataset tars. One asset a suite; its heavy work fans out inside."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from typing import Any

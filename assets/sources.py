@@ -1,7 +1,5 @@
 """Sources: the published archives, downloaded and verified. One asset a file."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any
@@ -39,7 +37,7 @@ def _source_asset(key: tuple[str, str], file: SourceFile) -> dg.AssetsDefinition
             )
         ],
     )
-    def source(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
+    def source(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult:
         root, catalog = lake.open(), lake.load()
         wanted = catalog.file(file.benchmark, file.id)
         stood = read_receipt(root, wanted) is not None

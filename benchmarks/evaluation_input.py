@@ -85,7 +85,7 @@ def store(folder: Path, images: Iterator[bytes]) -> tuple[Root, Manifest, Path]:
     benchmark, condition = DATASET.split("/")
     for index, data in enumerate(images):
         (files / f"{index:06d}.JPEG").write_bytes(data)
-        meta = {"benchmark": benchmark, "condition": condition, "labels": [0]}
+        meta = {"benchmark": benchmark, "condition": condition, "labels": [0], "format": "jpeg"}
         samples.append(Sample(f"{index:06d}", data, "jpg", 0, meta))
     root = open_root(folder / "lake")
     manifest = write_dataset(root, DATASET, samples, label_space="ilsvrc1000", per_shard=256)

@@ -7,12 +7,12 @@ import os
 import dagster as dg
 
 from assets.lake import Lake
-from assets.predictions import predictions
+from assets.predictions import exactly_once, predictions
 from assets.results import leaderboard, metrics
 from assets.shards import shard_assets, shard_check_assets
 from assets.sources import source_assets
 from pipelines.environment import DEMO_VARIABLE
-from pipelines.jobs import asset_jobs
+from pipelines.jobs import Job, asset_jobs
 from pipelines.schedules import rebuild
 from pipelines.sensors import automation, changed_upstream, new_models
 from pipelines.stages import everything
@@ -33,16 +33,16 @@ def build_definitions(*, lake: Lake | None = None) -> dg.Definitions:
         metrics,
         leaderboard,
     ]
-    jobs = [*asset_jobs(), everything]
+    jobs: list[Job] = [*asset_jobs(), everything]
     if os.environ.get(DEMO_VARIABLE):
-        from pipelines.demo.job import demo
+        from pipelines.demo.job import demo, train_networks
         from pipelines.demo.networks import networks
 
         assets.append(networks)
-        jobs.append(demo)
+        jobs += [demo, train_networks]
     return dg.Definitions(
         assets=assets,
-        asset_checks=shard_check_assets(),
+        asset_checks=[*shard_check_assets(), exactly_once],
         jobs=jobs,
         schedules=[rebuild],
         sensors=[new_models, changed_upstream, automation],

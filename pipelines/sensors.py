@@ -1,7 +1,5 @@
 """Sensors: a new model, a changed upstream, a changed prediction."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from assets.lake import Lake

@@ -4,8 +4,7 @@ Asset jobs hold one kind of partition each, so a whole rebuild is several runs. 
 had (an archive behind a login that nobody has added) is named and passed over; the rest goes on.
 """
 
-from __future__ import annotations
-
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +19,10 @@ from ops.shards import has_manifest
 from ops.storage import Root
 
 _START, _END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
+
+
+# The event log has every line; the terminal needs only what goes wrong.
+QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,12 @@ def attainable(root: Root, catalog: Catalog) -> Plan:
     """Which suites can be built: their archives are here or can be downloaded."""
     plan = Plan()
     for name, suite in suites().items():
-        files = {file for spec in suite.specs for file in catalog.sources(spec.name)}
+        files = {
+            source_key(file): file for spec in suite.specs for file in catalog.sources(spec.name)
+        }
         lacking = [
             file.how_to_get or f"{file.name} has no address"
-            for file in sorted(files, key=source_key)
+            for file in files.values()
             if file.manual and read_receipt(root, file) is None
         ]
         if lacking:
@@ -110,13 +115,16 @@ def run_stage(
         If a step fails; the message names the run.
     """
     job = definitions.resolve_job_def(stage.job)
-    log(stage.job + (" {} … {}".format(*stage.partitions) if stage.partitions else ""))
+    started = time.monotonic()
     result = job.execute_in_process(
         instance=instance,
         tags=stage.tags,
         asset_selection=[dg.AssetKey(list(key)) for key in stage.assets] or None,
+        run_config=QUIET,
         raise_on_error=False,
     )
+    name = stage.job + (" {} … {}".format(*stage.partitions) if stage.partitions else "")
+    log(f"{name}: {_outcome(result)} in {time.monotonic() - started:.1f} s")
     if not result.success:
         failed = [event for event in result.all_events if event.is_step_failure]
         raise dg.Failure(
@@ -124,6 +132,19 @@ def run_stage(
             + "; ".join(f"{event.step_key}: {_cause(event)}" for event in failed)
         )
     return result
+
+
+def _outcome(result: dg.ExecuteInProcessResult) -> str:
+    made = sum(
+        event.event_type == dg.DagsterEventType.ASSET_MATERIALIZATION for event in result.all_events
+    )
+    checks = [
+        event.asset_check_evaluation_data.passed
+        for event in result.all_events
+        if event.event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION
+    ]
+    verdict = f", {sum(checks)} of {len(checks)} checks passed" if checks else ""
+    return f"{made} assets{verdict}" if result.success else "failed"
 
 
 def _cause(event: dg.DagsterEvent) -> str:

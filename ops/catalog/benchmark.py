@@ -21,6 +21,9 @@ from ops.catalog.facts import (
 from ops.storage import paths
 
 
+SCHEMES = ("http://", "https://", "file://", "s3://", "hf://")
+
+
 class Mirror(Record):
     """Another address said to hold the same file."""
 
@@ -93,8 +96,8 @@ class SourceFile(Record):
     @field_validator("url")
     @classmethod
     def _known_scheme(cls, url: Fact[str | None]) -> Fact[str | None]:
-        if url.value is not None and not url.value.startswith(("http://", "https://", "file://")):
-            raise ValueError("expected an http://, https:// or file:// URL")
+        if url.value is not None and not url.value.startswith(SCHEMES):
+            raise ValueError(f"expected a URL that starts with {', '.join(SCHEMES)}")
         return url
 
     @property

@@ -1,8 +1,9 @@
 """Read a published archive safely, without unpacking it to loose files.
 
 An archive becomes an index: the name of every file in it, and where its bytes lie. Plain tars
-and zips are indexed in place. Compressed tars, and archives inside compressed ones, are inflated
+and zips are indexed in place. Compressed tars, and compressed archives inside others, are inflated
 once into a single scratch file that holds just the wanted members, and are indexed on the way.
+(What lies inside a *compressed tar* is never itself opened; no benchmark is published that way.)
 After that any process can read any member in any order. What a name *means* is not known here.
 """
 
@@ -12,148 +13,23 @@ import bz2
 import gzip
 import io
 import lzma
-import os
+import struct
 import zipfile
 import zlib
-from array import array
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
 from ops.errors import ShiftlakeError
-from ops.fetch.archive_limits import (
-    DEFAULT_LIMITS,
-    CutArchive,
-    Limits,
-    refuse_kind,
-    safe_name,
-)
+from ops.fetch.archive_limits import DEFAULT_LIMITS, Limits, refuse_kind, safe_name
+from ops.fetch.archive_members import STORED, Members, Span, Wanted, damaged
 from ops.fetch.archive_tar import BLOCK, FileSource, is_tar_block, walk_tar
 
 _CHUNK = 1 << 20
-_STORED = -1
-Wanted = Callable[[str], bool]
-
-
-class Span(NamedTuple):
-    """Where a member's bytes lie: a local file, an offset, the size, and the packed size.
-
-    `packed` is the number of deflated bytes in a zip, or -1 where the bytes lie there as they are.
-    """
-
-    path: str
-    offset: int
-    size: int
-    packed: int = _STORED
-
-
-@dataclass
-class Members:
-    """An index of an archive, compact enough for the 1.3 million files of ImageNet's train set."""
-
-    names: list[str] = field(default_factory=list)
-    _paths: list[str] = field(default_factory=list)
-    _path_of: array[int] = field(default_factory=lambda: array("H"))
-    _offsets: array[int] = field(default_factory=lambda: array("q"))
-    _sizes: array[int] = field(default_factory=lambda: array("q"))
-    _packed: array[int] = field(default_factory=lambda: array("q"))
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def add(self, name: str, span: Span) -> None:
-        """Append a member."""
-        if not self._paths or self._paths[-1] != span.path:
-            self._paths.append(span.path)
-        self.names.append(name)
-        self._path_of.append(len(self._paths) - 1)
-        self._offsets.append(span.offset)
-        self._sizes.append(span.size)
-        self._packed.append(span.packed)
-
-    def extend(self, other: Members) -> None:
-        """Append all members of another index."""
-        for position, name in enumerate(other.names):
-            self.add(name, other.span(position))
-
-    def only(self, wanted: Wanted) -> Members:
-        """Index of those members whose names are wanted."""
-        chosen = Members()
-        for position, name in enumerate(self.names):
-            if wanted(name):
-                chosen.add(name, self.span(position))
-        return chosen
-
-    def span(self, position: int) -> Span:
-        """Where the member at `position` lies."""
-        return Span(
-            self._paths[self._path_of[position]],
-            self._offsets[position],
-            self._sizes[position],
-            self._packed[position],
-        )
-
-    def size(self, position: int) -> int:
-        """Size of the member at `position` in bytes."""
-        return self._sizes[position]
-
-    def read(self, name: str) -> bytes:
-        """Content of one small member, by name.
-
-        Raises
-        ------
-        ShiftlakeError
-            If there is no such member.
-        """
-        if name not in self.names:
-            raise ShiftlakeError(
-                "An archive lacks a file its layout promises.",
-                expected=name,
-                found=f"{len(self.names):,} other members, such as {self.names[:3]}",
-                where=self._paths[0] if self._paths else "an empty archive",
-                remedy="compare the archive with the catalog's layout",
-            )
-        with Reader() as reader:
-            return reader.read(self.span(self.names.index(name)))
-
-
-class Reader:
-    """Reads spans with positioned reads; keeps files open; use as a context manager."""
-
-    def __init__(self) -> None:
-        self._open: dict[str, int] = {}
-
-    def __enter__(self) -> Reader:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for descriptor in self._open.values():
-            os.close(descriptor)
-        self._open.clear()
-
-    def read(self, span: Span) -> bytes:
-        """Bytes of a member.
-
-        Raises
-        ------
-        CutArchive
-            If the file ends before the member does, or a deflated member is damaged.
-        """
-        descriptor = self._open.get(span.path)
-        if descriptor is None:
-            descriptor = self._open[span.path] = os.open(span.path, os.O_RDONLY)
-        stored = span.size if span.packed == _STORED else span.packed
-        data = os.pread(descriptor, stored, span.offset)
-        if span.packed != _STORED:
-            try:
-                data = zlib.decompressobj(-15).decompress(data, span.size + 1)
-            except zlib.error as error:
-                raise _damaged(span.path, str(error)) from error
-        if len(data) != span.size:
-            raise _damaged(span.path, f"{len(data):,} of {span.size:,} bytes of a member")
-        return data
+_ZIP_LOCAL_HEADER = 30
+# What the standard library raises over zips that are not well formed.
+_ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, struct.error)
 
 
 def sniff(head: bytes) -> str:
@@ -252,13 +128,8 @@ class _Walk:
             part = cast(BinaryIO, io.BufferedReader(_Part(file, start, size), _CHUNK))
             self.streamed(_inflate(kind, part), part, where, prefix)
         else:
-            raise ShiftlakeError(
-                "A file is not an archive.",
-                expected="a tar, a compressed tar or a zip",
-                found=f"a file that is none of them (by its first bytes: {kind})",
-                where=where,
-                remedy="remove the file and fetch it again",
-            )
+            file.seek(start)
+            raise _no_archive(where, file.read(min(size, 16)))
 
     def limits_for_nested(self) -> Limits:
         # An inner archive may be as large as the file that holds it.
@@ -268,48 +139,49 @@ class _Walk:
         """Index a zip through its central directory."""
         try:
             archive = self.stack.enter_context(zipfile.ZipFile(self.path))
-        except zipfile.BadZipFile as error:
-            raise _damaged(where, str(error)) from error
+        except _ZIP_ERRORS as error:
+            raise damaged(where, str(error)) from error
+        inflated = 0
         with self.path.open("rb") as file:
             for info in archive.infolist():
-                name = safe_name(info.filename, where)
-                mode = info.external_attr >> 16
-                if mode and (mode & 0o170000) not in (0, 0o100000, 0o040000):
-                    refuse_kind(name, f"file mode {mode:o}", where)
+                name = _zip_name(info, where)
                 if info.is_dir():
                     continue
-                if info.flag_bits & 0x1 or info.compress_type not in (0, 8):
-                    refuse_kind(name, f"encrypted, or packed by method {info.compress_type}", where)
                 self.limits.check_inflated(info.file_size, info.compress_size, f"{where}: {name}")
+                inflated += info.file_size
+                # Members that share their packed bytes each look harmless alone.
+                self.limits.check_inflated(inflated, self.path.stat().st_size, where)
                 if self.nested(name):
-                    inner = cast(BinaryIO, archive.open(info))
-                    head = inner.read(BLOCK)
-                    inner.seek(0)
-                    kind = sniff(head)
-                    stream = inner if kind == "tar" else _inflate(kind, inner)
-                    self.streamed(stream, inner, f"{where} > {name}", name + "/")
+                    self.zipped(archive, info, name, where)
                     continue
                 self.limits.check_member(name, info.file_size, where)
                 if self.wanted(name):
-                    file.seek(info.header_offset + 26)
-                    lengths = file.read(4)
-                    skip = int.from_bytes(lengths[:2], "little")
-                    skip += int.from_bytes(lengths[2:], "little")
-                    packed = info.compress_size if info.compress_type else _STORED
-                    start = info.header_offset + 30 + skip
+                    packed = info.compress_size if info.compress_type else STORED
+                    start = _zip_data(file, info, where)
                     self.members.add(name, Span(str(self.path), start, info.file_size, packed))
+
+    def zipped(
+        self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, where: str
+    ) -> None:
+        """Index an archive inside a zip."""
+        inside = f"{where} > {name}"
+        try:
+            inner = cast(BinaryIO, archive.open(info))
+            head = inner.read(BLOCK)
+            inner.seek(0)
+        except (*_ZIP_ERRORS, EOFError, zlib.error) as error:
+            raise damaged(inside, str(error)) from error
+        kind = sniff(head)
+        if kind not in ("tar", *_INFLATE):
+            raise _no_archive(inside, head[:16])
+        stream = inner if kind == "tar" else _inflate(kind, inner)
+        self.streamed(stream, inner, inside, name + "/")
 
     def streamed(self, stream: BinaryIO, packed: BinaryIO, where: str, prefix: str) -> None:
         """Index a tar that has to be inflated; spool the bytes of wanted members."""
         source = _StreamSource(stream, packed, where, self.limits)
         if not is_tar_block(source.peek()):
-            raise ShiftlakeError(
-                "A compressed file holds no tar.",
-                expected="a tar inside the compression",
-                found=repr(source.peek()[:16]),
-                where=where,
-                remedy="remove the file and fetch it again",
-            )
+            raise _no_archive(where, source.peek()[:16])
         for member in walk_tar(source, where, self.limits):
             name = prefix + member.name
             if not self.wanted(name):
@@ -319,7 +191,7 @@ class _Walk:
             while left:
                 piece = source.read(min(left, _CHUNK))
                 if not piece:
-                    raise _damaged(where, f"the end of the stream inside {name}")
+                    raise damaged(where, f"the end of the stream inside {name}")
                 self.spool.write(piece)
                 left -= len(piece)
             self.members.add(name, span)
@@ -385,25 +257,50 @@ class _StreamSource:
             while size and (piece := self._stream.read(size)):
                 pieces.append(piece)
                 size -= len(piece)
-        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-            raise _damaged(self._where, str(error)) from error
+        except (*_ZIP_ERRORS, EOFError, zlib.error, lzma.LZMAError) as error:
+            raise damaged(self._where, str(error)) from error
         return b"".join(pieces)
 
 
+_INFLATE: dict[str, Callable[[BinaryIO], object]] = {
+    "gzip": lambda packed: gzip.GzipFile(fileobj=packed),
+    "bzip2": bz2.BZ2File,
+    "xz": lzma.LZMAFile,
+}
+
+
 def _inflate(kind: str, file: BinaryIO) -> BinaryIO:
-    openers: dict[str, Callable[[BinaryIO], object]] = {
-        "gzip": lambda packed: gzip.GzipFile(fileobj=packed),
-        "bzip2": bz2.BZ2File,
-        "xz": lzma.LZMAFile,
-    }
-    return cast(BinaryIO, openers[kind](file))
+    return cast(BinaryIO, _INFLATE[kind](file))
 
 
-def _damaged(where: object, found: str) -> CutArchive:
-    return CutArchive(
-        "An archive is damaged or cut short.",
-        expected="a whole archive",
-        found=found,
+def _zip_name(info: zipfile.ZipInfo, where: str) -> str:
+    """Safe name of a zip member; refuse all but files and folders packed in the plain ways."""
+    name = safe_name(info.filename, where)
+    mode = info.external_attr >> 16
+    if mode & 0o170000 not in (0, 0o100000, 0o040000):
+        refuse_kind(name, f"file mode {mode:o}", where)
+    if info.flag_bits & 0x1:
+        refuse_kind(name, "an encrypted member", where)
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        refuse_kind(name, f"a member packed by method {info.compress_type}", where)
+    return name
+
+
+def _zip_data(file: BinaryIO, info: zipfile.ZipInfo, where: str) -> int:
+    """Where the bytes of a zip member start: its own header repeats name and extra field."""
+    file.seek(info.header_offset)
+    header = file.read(_ZIP_LOCAL_HEADER)
+    if len(header) < _ZIP_LOCAL_HEADER or not header.startswith(b"PK\x03\x04"):
+        raise damaged(where, f"no header of {info.filename} at byte {info.header_offset:,}")
+    name, extra = struct.unpack("<HH", header[26:])
+    return int(info.header_offset + _ZIP_LOCAL_HEADER + name + extra)
+
+
+def _no_archive(where: str, head: bytes) -> ShiftlakeError:
+    return ShiftlakeError(
+        "A file is not an archive.",
+        expected="a tar, a compressed tar or a zip",
+        found=f"a file that begins with {head!r}" if head else "an empty file",
         where=where,
         remedy="remove the file and fetch it again",
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ops.errors import ShiftlakeError
 
 MIB = 1 << 20
 GIB = 1 << 30
+_DRIVE = re.compile("[A-Za-z]:")
 
 
 class HostileArchive(ShiftlakeError):
@@ -69,19 +71,22 @@ def safe_name(name: str, where: object) -> str:
     Raises
     ------
     HostileArchive
-        For absolute names, drive letters, backslashes, ``..`` and control characters.
+        For absolute names, drive letters, backslashes, ``..``, control characters, and bytes
+        that are no text.
     """
     parts = name.split("/")
     if (
         name.startswith("/")
         or ".." in parts
         or "\\" in name
-        or (len(parts[0]) == 2 and parts[0][1] == ":")
+        or _DRIVE.match(name)
         or any(ord(letter) < 32 for letter in name)
+        # Bytes that are no UTF-8, as the tar reader hands them on.
+        or any("\ud800" <= letter <= "\udfff" for letter in name)
     ):
         raise HostileArchive(
-            "An archive member's name leaves its folder.",
-            expected="a relative name without '..'",
+            "An archive member has a name that may leave its folder.",
+            expected="a relative name in UTF-8 without '..'",
             found=repr(name),
             where=where,
             remedy="check where the archive comes from; it is not used",

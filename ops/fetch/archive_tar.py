@@ -16,6 +16,7 @@ from ops.fetch.archive_limits import CutArchive, HostileArchive, Limits, refuse_
 BLOCK = 512
 _KINDS = {
     tarfile.LNKTYPE: "a hard link",
+    tarfile.GNUTYPE_LONGLINK: "a link",
     tarfile.SYMTYPE: "a symbolic link",
     tarfile.CHRTYPE: "a character device",
     tarfile.BLKTYPE: "a block device",
@@ -128,8 +129,8 @@ def walk_tar(source: Source, where: object, limits: Limits) -> Iterator[TarMembe
                 pax = _pax_records(payload, where)
             continue
         name = pax.get("path") or long_name or info.name
-        size = int(pax.get("size", info.size))
-        if "GNU.sparse.major" in pax or "GNU.sparse.size" in pax:
+        size = _pax_size(pax["size"], where) if "size" in pax else info.size
+        if any(keyword.startswith("GNU.sparse.") for keyword in pax):
             refuse_kind(name, "a sparse file", where)
         long_name, pax = None, {}
         name = safe_name(name, where)
@@ -137,8 +138,8 @@ def walk_tar(source: Source, where: object, limits: Limits) -> Iterator[TarMembe
             continue
         if info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
             refuse_kind(name, _KINDS.get(info.type, f"type {info.type!r}"), where)
-        if size < 0:
-            refuse_kind(name, "a member of negative size", where)
+        if size < 0 or not name:
+            refuse_kind(name, f"a member of {size} bytes named {info.name!r}", where)
         limits.check_member(name, size, where)
         offset = source.tell()
         yield TarMember(name, offset, size)
@@ -148,7 +149,7 @@ def walk_tar(source: Source, where: object, limits: Limits) -> Iterator[TarMembe
 
 
 def _payload(source: Source, size: int, where: object) -> bytes:
-    if size > _LONGEST_NAME:
+    if not 0 <= size <= _LONGEST_NAME:
         raise HostileArchive(
             "A tar's extended header is too long.",
             expected=f"at most {_LONGEST_NAME:,} bytes",
@@ -166,21 +167,32 @@ def _pax_records(payload: bytes, where: object) -> dict[str, str]:
     records: dict[str, str] = {}
     position = 0
     while position < len(payload):
-        digits, _, _ = payload[position:].partition(b" ")
+        digits, _, _ = payload[position : position + 20].partition(b" ")
         length = int(digits) if digits.isdigit() else 0
         record = payload[position : position + length]
         if length <= len(digits) + 1 or not record.endswith(b"\n"):
-            raise CutArchive(
-                "A tar's extended header cannot be read.",
-                expected="records '<length> <keyword>=<value>'",
-                found=repr(payload[position : position + 40]),
-                where=where,
-                remedy="fetch the archive again; it is damaged",
-            )
+            raise _unreadable(payload[position : position + 40], where)
         keyword, _, value = record[len(digits) + 1 : -1].partition(b"=")
-        records[keyword.decode()] = value.decode("utf-8", "surrogateescape")
+        text = value.decode("utf-8", "surrogateescape")
+        records[keyword.decode("utf-8", "surrogateescape")] = text
         position += length
     return records
+
+
+def _pax_size(text: str, where: object) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise _unreadable(f"size={text[:40]}", where)
+    return int(text)
+
+
+def _unreadable(found: object, where: object) -> CutArchive:
+    return CutArchive(
+        "A tar's extended header cannot be read.",
+        expected="records '<length> <keyword>=<value>'",
+        found=repr(found),
+        where=where,
+        remedy="remove the file and fetch it again",
+    )
 
 
 def _cut(where: object, position: int, wanted: str) -> None:

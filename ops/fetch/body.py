@@ -1,4 +1,4 @@
-"""What a reader of any scheme hands to the transfer: an open body, or one of two signals.
+"""What a reader of any scheme hands to the transfer: an open body, or one of three signals.
 
 Readers (:mod:`ops.fetch.http`, :mod:`ops.fetch.s3`, :mod:`ops.fetch.local`) know their protocol;
 they do not know what file is asked for, where it goes or how often to try.
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-PIECE = 1 << 20
+# Read at a time: stays in the processor cache until it is written and hashed.
+PIECE = 1 << 18
 
 
 class Transient(Exception):
@@ -61,7 +62,7 @@ class Body:
     content_type : str
         In lower case, without parameters; empty where unknown.
     read : callable
-        The next bytes, at most about 1 MiB; empty at the end. Raises :class:`Transient`.
+        The next bytes, at most :data:`PIECE`; empty at the end. Raises :class:`Transient`.
     close : callable
         Releases the connection.
     hashes : dict of str to str

@@ -46,7 +46,7 @@ def fetch(
     file : SourceFile
         From :meth:`ops.catalog.Catalog.file`.
     progress : callable, optional
-        Called with (bytes here, bytes in all or None) about every MiB.
+        Called with (bytes here, bytes in all or None) several times a second.
     log : callable, optional
         Called with one line for each thing worth knowing; none holds a credential. The default
         is the ``ops.fetch`` logger.

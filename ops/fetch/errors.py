@@ -1,6 +1,6 @@
 """What can go wrong with a published file, for a person to act on.
 
-The two internal signals between a reader and the retry loop live in
+The internal signals between a reader and the retry loop live in
 :mod:`ops.fetch.body`, not here: a user never sees them.
 """
 

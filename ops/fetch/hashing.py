@@ -15,8 +15,8 @@ from typing import BinaryIO
 PIECE = 1 << 20
 KINDS = ("sha256", "sha1", "md5")
 
-# At most this many batches of about PIECE bytes wait for a slower hash.
-_WAITING = 16
+# At most this many batches wait for a slower hash.
+_WAITING = 32
 
 
 def normal(value: str | None) -> str | None:

@@ -32,7 +32,7 @@ def open_s3(url: str, *, offset: int = 0, validator: str | None = None, timeout:
     ------
     Transient, Unavailable, RangeRefused
     """
-    from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
+    from botocore.exceptions import BotoCoreError, ClientError
 
     parts = urlsplit(url)
     request: dict[str, Any] = {"Bucket": parts.netloc, "Key": unquote(parts.path.lstrip("/"))}
@@ -60,9 +60,9 @@ def open_s3(url: str, *, offset: int = 0, validator: str | None = None, timeout:
 
 
 def _client(timeout: float) -> Any:
-    import botocore.session  # type: ignore[import-untyped]
+    import botocore.session
     from botocore import UNSIGNED
-    from botocore.config import Config  # type: ignore[import-untyped]
+    from botocore.config import Config
 
     session = botocore.session.get_session()
     options: dict[str, Any] = {

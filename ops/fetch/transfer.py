@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 # Written and hashed at a time; small enough that a kill loses little.
-BATCH_BYTES = 1 << 20
+BATCH_BYTES = 1 << 18
 BATCH_SECONDS = 0.25
 # A wrong answer is kept for inspection up to here; a published archive may be 148 GB.
 ASIDE_BYTES = 64 << 20

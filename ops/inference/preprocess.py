@@ -1,10 +1,12 @@
 """The pixels of a transform: resize and centre crop, identical to torchvision's on Pillow images.
 
 Torchvision computes every resized pixel and throws away those outside the crop. A resize is two
-passes, along rows and then along columns, and each output pixel depends only on its own row or
-column of weights. So rows the crop never needs are left out of the first pass, and columns it
-drops out of the second; the weights, and with them the pixels, stay the same to the last bit.
-(Pillow's ``resize(box=...)`` would skip more but rounds its box to float32: not the same pixels.)
+passes, along rows and then along columns, each rounded to 8 bits, and an output pixel depends
+only on its own row or column of weights. So rows the crop never needs are left out of the first
+pass, and columns it drops out of the second; the weights, and with them the pixels, stay the same
+to the last bit. Where Pillow 13 takes the passes in the other order (a height that shrinks by more
+than twice what the width does) the whole image is resized, as then in every version. Pillow's own
+``resize(box=...)`` would skip more, but rounds its box to float32: not the same pixels.
 """
 
 from __future__ import annotations
@@ -78,7 +80,9 @@ def apply(image: Image.Image, transform: Transform) -> Image.Image:
     if crop is None:
         return image.resize((to_width, to_height), kind)
     left, top = crop_offset(to_width, crop), crop_offset(to_height, crop)
-    if transform.interpolation == "nearest" or (to_width <= crop and to_height <= crop):
+    nothing_to_leave_out = to_width <= crop and to_height <= crop
+    columns_first = height - to_height > max(0, 2 * (width - to_width))
+    if transform.interpolation == "nearest" or nothing_to_leave_out or columns_first:
         whole = image.resize((to_width, to_height), kind)
         return whole.crop((left, top, left + crop, top + crop))
     first, last = _rows_needed(height, to_height, top, top + crop, transform.interpolation)

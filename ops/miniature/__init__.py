@@ -15,7 +15,8 @@ fetching or shard code, so that the two sides can contradict each other in a tes
 
 from ops.miniature.faults import Fault
 from ops.miniature.overlay import OMITTED
-from ops.miniature.server import MiniatureServer, serve
+from ops.miniature.server import serve
+from ops.miniature.service import MiniatureServer
 from ops.miniature.upstream import MiniatureUpstream, build
 
 __all__ = ["OMITTED", "Fault", "MiniatureServer", "MiniatureUpstream", "build", "serve"]

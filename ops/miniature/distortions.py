@@ -70,7 +70,7 @@ def _gaussian_noise(x: Batch, level: float, rng: np.random.Generator) -> Batch:
 
 def _shot_noise(x: Batch, level: float, rng: np.random.Generator) -> Batch:
     photons = 60 * (1.12 - level) ** 1.5
-    return (rng.poisson(x * photons) / photons).astype(np.float32)
+    return np.asarray(rng.poisson(x * photons) / photons, dtype=np.float32)
 
 
 def _impulse_noise(x: Batch, level: float, rng: np.random.Generator) -> Batch:
@@ -171,7 +171,7 @@ def _jpeg_compression(x: Batch, level: float, rng: np.random.Generator) -> Batch
         squeezed = io.BytesIO()
         Image.fromarray(picture).save(squeezed, "JPEG", quality=round(30 - 26 * level))
         pictures.append(np.asarray(Image.open(squeezed)))
-    return np.asarray(np.stack(pictures), dtype=np.float32) / 255
+    return np.asarray(np.stack(pictures) / 255, dtype=np.float32)
 
 
 def _spatter(x: Batch, level: float, rng: np.random.Generator) -> Batch:

@@ -56,6 +56,13 @@ class Nuisance:
     blur: float = 0.6
 
 
+HARD = Nuisance(
+    scale=(0.36, 0.62), turn=70, hue=120, noise=20, clutter=12, occluders=2, shift=0.2,
+    light=(0.5, 1.3), blur=1.2,
+)  # fmt: skip
+"""Small, turned, of a strange hue, half hidden: most networks fail on it."""
+
+
 @dataclass(frozen=True)
 class Pose:
     """One thing in one place under one light; a video frame is a pose with a small change."""
@@ -142,6 +149,11 @@ def photo(
 def snapshot(parts: Sequence[Part], rng: np.random.Generator, nuisance: Nuisance) -> Image.Image:
     """Render a thing as a photograph in a pose of its own."""
     return photo(parts, pose(rng, nuisance), rng, nuisance.noise)
+
+
+def mixed(rng: np.random.Generator, nuisance: Nuisance, hard: float) -> Nuisance:
+    """Return the given nuisance, or `HARD` with probability `hard`."""
+    return HARD if rng.random() < hard else nuisance
 
 
 def sketch(parts: Sequence[Part], rng: np.random.Generator, side: int = 96) -> Image.Image:

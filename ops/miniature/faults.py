@@ -42,10 +42,13 @@ class Fault:
     status: int = 503
     retry_after: int | None = None
 
-    def hits(self, path: str, nth: int) -> bool:
-        """Return whether the `nth` request for a path that matches is to fail."""
-        last = float("inf") if self.times is None else self.first + self.times
-        return fnmatchcase(path, self.path) and self.first <= nth < last
+    def concerns(self, path: str) -> bool:
+        """Return whether the pattern matches a request path."""
+        return fnmatchcase(path, self.path)
+
+    def strikes(self, nth: int) -> bool:
+        """Return whether the `nth` request it concerns is to fail."""
+        return self.first <= nth and (self.times is None or nth < self.first + self.times)
 
 
 def changed(content: bytes, offset: int) -> bytes:

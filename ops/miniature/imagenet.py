@@ -11,7 +11,7 @@ from PIL import Image
 from ops.catalog import classes as catalog_classes
 from ops.miniature import encode, tars
 from ops.miniature.classes import CHOSEN, LOOKS, val_numbers, wnid
-from ops.miniature.draw import Nuisance, snapshot
+from ops.miniature.draw import Nuisance, mixed, snapshot
 from ops.miniature.keyed import generator, shuffled
 from ops.miniature.matlab import mat
 from ops.miniature.publication import Publication
@@ -19,6 +19,8 @@ from ops.miniature.publication import Publication
 PHOTO = Nuisance(
     scale=(0.54, 0.9), turn=25, shift=0.12, hue=16, light=(0.6, 1.2), noise=14, clutter=5
 )
+HARD_SHARE = 0.1
+"""Share of hard pictures in train and val."""
 
 ODD_FILES: tuple[Callable[[Image.Image], bytes], ...] = (
     encode.cmyk_jpeg,
@@ -45,7 +47,8 @@ def val_stem(number: int) -> str:
 
 def val_picture(number: int, label: int, seed: int) -> Image.Image:
     """Return a validation image before it is encoded; ImageNet-C and -P start from it too."""
-    return snapshot(LOOKS[label], generator(seed, "imagenet-1k", "val", number), PHOTO)
+    rng = generator(seed, "imagenet-1k", "val", number)
+    return snapshot(LOOKS[label], rng, mixed(rng, PHOTO, HARD_SHARE))
 
 
 def first_val(publication: Publication, count: int) -> list[tuple[int, int]]:
@@ -75,7 +78,7 @@ def _train(publication: Publication) -> None:
         members = []
         for rank, number in enumerate(sorted({int(n) for n in numbers})):
             rng = generator(seed, "imagenet-1k", "train", label, number)
-            picture = snapshot(LOOKS[label], rng, PHOTO)
+            picture = snapshot(LOOKS[label], rng, mixed(rng, PHOTO, HARD_SHARE))
             # One CMYK file and one PNG, as the true training set has.
             odd = {(CHOSEN[2], 0): encode.cmyk_jpeg, (CHOSEN[5], 1): encode.palette_png}
             content = odd.get((label, rank), encode.jpeg)(picture)

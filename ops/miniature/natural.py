@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from PIL import Image
 
 from ops.miniature import encode, tars
 from ops.miniature.classes import CHOSEN, LOOKS, members, name, wnid
-from ops.miniature.draw import Nuisance, rendition, sketch, snapshot
+from ops.miniature.draw import HARD, Nuisance, mixed, rendition, sketch, snapshot
 from ops.miniature.geometry import Part, ellipse, regular, ribbon, star
+from ops.miniature.imagenet import PHOTO
 from ops.miniature.keyed import generator, hexname, shuffled
 from ops.miniature.publication import Publication
 
-V2_SETS: dict[str, tuple[str, str, Nuisance]] = {
-    "imagenetv2/top_images": (
-        "imagenetv2_top_images", "top-images",
-        Nuisance(scale=(0.54, 0.9), turn=25, shift=0.12, hue=18, noise=15, light=(0.6, 1.2)),
-    ),
+V2_SETS: dict[str, tuple[str, str, Nuisance, float]] = {
+    "imagenetv2/top_images": ("imagenetv2_top_images", "top-images", PHOTO, 0.08),
     "imagenetv2/threshold07": (
         "imagenetv2_threshold07", "threshold0.7",
-        Nuisance(scale=(0.48, 0.85), turn=36, hue=30, noise=20, clutter=7, light=(0.55, 1.25)),
+        Nuisance(scale=(0.48, 0.85), turn=36, hue=30, noise=18, clutter=7, light=(0.55, 1.25)),
+        0.16,
     ),
     "imagenetv2/matched_frequency": (
         "imagenetv2_matched_frequency", "matched-frequency",
-        Nuisance(
-            scale=(0.42, 0.78), turn=45, hue=45, noise=24, clutter=9, occluders=1, shift=0.16
-        ),
+        Nuisance(scale=(0.45, 0.8), turn=42, hue=40, noise=20, clutter=8, shift=0.16),
+        0.28,
     ),
 }  # fmt: skip
-"""Dataset -> file id, name of the set, and nuisance: each set is harder than the one before."""
+"""Dataset -> file id, name of the set, nuisance and share of hard pictures; each set is harder
+than the one before.
+"""
 
-ADVERSARIAL = Nuisance(
-    scale=(0.36, 0.62), turn=70, hue=120, noise=20, clutter=12, occluders=2, shift=0.2,
-    light=(0.5, 1.3), blur=1.2,
-)  # fmt: skip
+ADVERSARIAL = replace(HARD, scale=(0.3, 0.55), hue=180, occluders=3)
 STYLES = ("art", "cartoon", "graphic", "embroidery", "sketch", "misc")
 CONTENTS = ("benthos", "lichen", "kelp", "gear", "lantern", "ribbon", "quartz", "pollen")
 
@@ -49,14 +48,15 @@ def publish(publication: Publication) -> None:
 
 
 def _v2(publication: Publication, dataset: str) -> None:
-    file_id, title, nuisance = V2_SETS[dataset]
+    file_id, title, nuisance, hard = V2_SETS[dataset]
     seed, found = publication.seed, []
     for label in CHOSEN:
         for n in range(publication.size.v2):
             rng = generator(seed, dataset, label, n)
             stem = hexname(seed, dataset, label, n)
             path = f"imagenetv2-{title}-format-val/{label}/{stem}.jpeg"
-            found.append((path, encode.jpeg(snapshot(LOOKS[label], rng, nuisance))))
+            picture = snapshot(LOOKS[label], rng, mixed(rng, nuisance, hard))
+            found.append((path, encode.jpeg(picture)))
             publication.note(dataset, path, [label])
     # Named .tar.gz and yet a plain tar, as the published files are.
     archive = _tree(publication, dataset, found)

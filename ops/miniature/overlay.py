@@ -61,7 +61,7 @@ def overlay(
         )
     return {
         "benchmarks": [{"id": name, "files": entries} for name, entries in benchmarks.items()],
-        "datasets": expected,
+        "datasets": {"*": {"synthetic": True}, **expected},
     }
 
 

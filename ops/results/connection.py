@@ -19,7 +19,7 @@ from ops.results.currency import Standing, standings
 from ops.results.inventory import Inventory, take_inventory
 from ops.results.metrics_file import read_metrics
 from ops.results.real import real_labels
-from ops.results.sealed_files import PROTOCOL, SealedFiles
+from ops.results.sealed_files import PROTOCOL, SealedFiles, sealed_files
 from ops.results.status import StatusRow, status_rows
 from ops.storage import Root
 
@@ -91,7 +91,7 @@ def open_views(
     import duckdb
 
     current = standings(inventory)
-    sealed = SealedFiles(root, current)
+    sealed = sealed_files(root, current)
     content = _content(root, inventory, current, catalog)
     # An in-memory database cannot be read-only. The file is gone once it is open.
     with tempfile.TemporaryDirectory(prefix="shiftlake-views-") as folder:
@@ -132,7 +132,7 @@ def _content(
         not fresh.issuperset((row["model"], run_id) for run_id in row["run_ids"])
         for row in metrics.select(["model", "run_ids"]).to_pylist()
     ]
-    rows = status_rows(inventory, catalog, measured.runs)
+    rows = status_rows(inventory, current, catalog, measured.runs)
     return {
         "runs": tables.runs_table(current),
         "datasets": tables.datasets_table(inventory),
@@ -173,11 +173,10 @@ def _sql(name: str) -> str:
 
 
 def _spill(root: Root) -> str:
-    try:
+    # Looking into a root that does not exist, or on a read-only disk, must not write there.
+    if not root.is_local or os.access(root.url, os.W_OK):
         return str(root.scratch() / f"duckdb-{os.getpid()}")
-    except OSError:
-        # A root on a read-only disk: DuckDB must still be able to spill somewhere.
-        return str(Path(tempfile.gettempdir()) / f"shiftlake-duckdb-{os.getpid()}")
+    return str(Path(tempfile.gettempdir()) / f"shiftlake-duckdb-{os.getpid()}")
 
 
 def _quoted(text: str) -> str:

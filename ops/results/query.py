@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
@@ -105,7 +106,7 @@ def _only_reading(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Sta
 def _as_table(columns: list[str], rows: list[tuple[Any, ...]]) -> str:
     table = Table()
     for index, name in enumerate(columns):
-        numeric = any(isinstance(row[index], int | float) for row in rows)
+        numeric = any(isinstance(row[index], int | float | Decimal) for row in rows)
         table.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(_short(value) for value in row))
@@ -121,7 +122,7 @@ def _short(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, float):
+    if isinstance(value, float | Decimal):
         return f"{value:.6g}"
     return str(value)
 
@@ -155,6 +156,8 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, Decimal):
+        return float(value)
     # JSON has no NaN and no infinity.
     if isinstance(value, float) and not math.isfinite(value):
         return None

@@ -10,13 +10,15 @@ import io
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, BinaryIO
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pyarrow.parquet as pq
 from fsspec import AbstractFileSystem
 
 from ops.results.currency import Standing
+from ops.results.shared_file import SharedFile
 from ops.storage import Root
 
 PROTOCOL = "shiftlake"
@@ -29,26 +31,22 @@ _EMPTY = "predictions/model=_/benchmark=_/condition=_/stale=false/run_id=_/empty
 class SealedFiles(AbstractFileSystem):  # type: ignore[misc]
     """Files named by what they hold, ``predictions/model=<m>/benchmark=<b>/...``.
 
-    Parameters
-    ----------
-    root : Root
-    standings : iterable of Standing
-        Only the files of current runs are there.
+    Made with :func:`sealed_files`.
     """
 
     protocol = PROTOCOL
     cachable = False
 
-    def __init__(self, root: Root, standings: Iterable[Standing]) -> None:
+    # fsspec hashes the text of all arguments, so the many files are no argument.
+    def __init__(self) -> None:
         super().__init__()
-        self._root = root
-        self._stored = {
-            f"{_folder(standing)}/{quote(file.name, safe='')}": f"{standing.run.folder}/{file.name}"
-            for standing in standings
-            if standing.current
-            for file in standing.run.files
-        }
-        self._opened: dict[str, str] = {}
+        self._root: Root | None = None
+        self._stored: dict[str, str] = {}
+        self._copies: dict[str, Path] = {}
+
+    def hold(self, root: Root, stored: dict[str, str]) -> None:
+        """Set the files: their names here, and their paths below the root."""
+        self._root, self._stored = root, stored
 
     def glob(self, path: str, **_: Any) -> list[str]:
         """All files, whatever the pattern; DuckDB drops those a filter rules out."""
@@ -61,15 +59,15 @@ class SealedFiles(AbstractFileSystem):  # type: ignore[misc]
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Name, size in bytes and type of one file."""
-        with self.open(path) as file:
-            size = file.seek(0, io.SEEK_END)
+        name = self._name(path)
+        size = len(_empty_file()) if name == _EMPTY else self._local(name).stat().st_size
         return {"name": path, "size": size, "type": "file"}
 
     def modified(self, path: str) -> datetime:
         """A fixed time: sealed files never change."""
         return datetime(2000, 1, 1, tzinfo=UTC)
 
-    def open(self, path: str, mode: str = "rb", **_: Any) -> BinaryIO:
+    def open(self, path: str, mode: str = "rb", **_: Any) -> io.RawIOBase | io.BytesIO:
         """Open one file for reading.
 
         Raises
@@ -82,16 +80,33 @@ class SealedFiles(AbstractFileSystem):  # type: ignore[misc]
         name = self._name(path)
         if name == _EMPTY:
             return io.BytesIO(_empty_file())
-        if name not in self._stored:
-            raise FileNotFoundError(path)
-        if name not in self._opened:
+        return SharedFile(self._local(name))
+
+    def _local(self, name: str) -> Path:
+        if self._root is None or name not in self._stored:
+            raise FileNotFoundError(name)
+        if name not in self._copies:
             # A remote file is checked and fetched once a connection, not on every read.
-            self._opened[name] = str(self._root.local_copy(self._stored[name]))
-        # DuckDB asks for exact ranges; a buffer would only copy them once more.
-        return io.FileIO(self._opened[name])
+            self._copies[name] = self._root.local_copy(self._stored[name])
+        return self._copies[name]
 
     def _name(self, path: str) -> str:
         return path.removeprefix(f"{PROTOCOL}://")
+
+
+def sealed_files(root: Root, standings: Iterable[Standing]) -> SealedFiles:
+    """The filesystem of a root; only the files of current runs are there."""
+    held = SealedFiles()
+    held.hold(
+        root,
+        {
+            f"{_folder(standing)}/{quote(file.name, safe='')}": f"{standing.run.folder}/{file.name}"
+            for standing in standings
+            if standing.current
+            for file in standing.run.files
+        },
+    )
+    return held
 
 
 def _folder(standing: Standing) -> str:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from ops.catalog import Catalog
 from ops.catalog.classes import VIDEO_LABEL_SPACES
-from ops.results.currency import standings
+from ops.results.currency import Standing, standings
 from ops.results.inventory import Inventory, take_inventory
 from ops.results.metrics_file import read_metrics
 from ops.storage import Root
@@ -67,15 +67,19 @@ def status(root: Root, catalog: Catalog, *, compact: bool = False) -> list[Statu
     list of StatusRow
         Sorted by model, then in catalog order.
     """
-    rows = status_rows(take_inventory(root), catalog, read_metrics(root).runs)
+    inventory = take_inventory(root)
+    rows = status_rows(inventory, standings(inventory), catalog, read_metrics(root).runs)
     return _by_corruption(rows) if compact else rows
 
 
 def status_rows(
-    inventory: Inventory, catalog: Catalog, measured: frozenset[str]
+    inventory: Inventory,
+    judged: Iterable[Standing],
+    catalog: Catalog,
+    measured: frozenset[str],
 ) -> list[StatusRow]:
-    """Status from an inventory already taken; `measured` are the runs behind the metrics."""
-    current = {(s.run.model, s.run.dataset): s for s in standings(inventory) if s.current}
+    """Status from what is already read; `measured` are the runs behind the metrics."""
+    current = {(s.run.model, s.run.dataset): s for s in judged if s.current}
     spaces = {name: spec.label_space for name, spec in catalog.datasets.items() if spec.evaluate}
     for run in inventory.runs:
         spaces.setdefault(run.dataset, run.label_space)

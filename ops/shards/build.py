@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ops.errors import ShiftlakeError
-from ops.fetch import read_receipt
+from ops.fetch import local_source, read_receipt
 from ops.parallel import map_shards
 from ops.shards.layouts import LAYOUTS, Layout
 from ops.shards.manifest import (
@@ -235,8 +235,7 @@ def _sources(
         )
     side = {file.id: root.read_bytes(paths.source(file.benchmark, file.name)) for file in files[1:]}
     if not spec.derived_from:
-        archive = paths.source(files[0].benchmark, files[0].name)
-        return refs, lambda: [root.local_copy(archive)], side
+        return refs, lambda: [local_source(root, files[0])], side
     shards: list[str] = []
     for name in spec.derived_from:
         manifest = read_manifest(root, name)

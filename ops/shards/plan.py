@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ops.errors import ShiftlakeError
-from ops.fetch.archive import Members, Span
+from ops.fetch.archive_members import Members, Span
 from ops.shards.layouts import Ignored, Layout
 
 

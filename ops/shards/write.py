@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from ops.errors import ShiftlakeError
-from ops.fetch.archive import Reader, Span
+from ops.fetch.archive_members import Reader, Span
 from ops.shards.layouts import Layout
 from ops.shards.manifest import FailedSample, ShardEntry
 from ops.shards.sample import Sample

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from ops.errors import ShiftlakeError
+from ops.storage.unfinished import held, sweep
 
 ROOT_VARIABLE = "SHIFTLAKE_ROOT"
 SCRATCH_VARIABLE = "SHIFTLAKE_SCRATCH"
@@ -163,24 +164,26 @@ class Root:
         """
         if self.is_local:
             target = self.local_path(rel)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            # Named by process and chance: two writers of one name never share a file.
-            partial = target.with_name(f".{target.name}.{os.getpid()}.{uuid.uuid4().hex[:8]}.part")
+            # Named by chance: two writers of one name never share a file.
+            partial = target.with_name(f".{target.name}.{uuid.uuid4().hex[:16]}.part")
         else:
             target = None
             partial = self.scratch() / f"upload-{uuid.uuid4().hex}"
-        try:
-            with _disk_full_explained(partial, rel):
-                with partial.open("wb") as file:
-                    yield cast(BinaryIO, file)
-                    file.flush()
-                    os.fsync(file.fileno())
-                if target is None:
-                    self.fs.put_file(str(partial), self.at(rel))
-                else:
-                    partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
+        with full_disk_explained(partial, rel), held(partial) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if target is None:
+                self.fs.put_file(str(partial), self.at(rel))
+            else:
+                partial.replace(target)
+
+    def sweep(self, rel: str) -> None:
+        """Remove what writers that were killed left of files in the folder `rel`."""
+        if self.is_local:
+            sweep(self.local_path(rel), ".*.part")
+        else:
+            sweep(self.scratch(), "upload-*")
 
     def publish(self, local: Path, rel: str) -> None:
         """Move a finished local file to `rel`, atomically; `local` is gone afterwards.
@@ -249,14 +252,11 @@ class Root:
         tag = f"{self.at(rel)} {info['size']} {info.get('ETag')} {info.get('LastModified')}"
         cached = self.scratch() / "cache" / hashlib.sha256(tag.encode()).hexdigest()[:32]
         if not cached.exists():
-            cached.parent.mkdir(parents=True, exist_ok=True)
+            sweep(cached.parent, "*.part")
             partial = cached.with_name(f"{cached.name}.{uuid.uuid4().hex[:8]}.part")
-            try:
-                with _disk_full_explained(partial, rel):
-                    self.fs.get_file(self.at(rel), str(partial))
+            with full_disk_explained(partial, rel), held(partial):
+                self.fs.get_file(self.at(rel), str(partial))
                 partial.replace(cached)
-            finally:
-                partial.unlink(missing_ok=True)
         return cached
 
     def scratch(self) -> Path:
@@ -295,20 +295,39 @@ def open_root(url: str | Path | Root | None = None) -> Root:
 
 
 @contextmanager
-def _disk_full_explained(path: Path, rel: str) -> Iterator[None]:
+def full_disk_explained(path: Path, what: str) -> Iterator[None]:
+    """Turn the system's error about a full disk into one that says what to do.
+
+    Parameters
+    ----------
+    path : Path
+        What is being written.
+    what : str
+        Its name for the error.
+
+    Raises
+    ------
+    ShiftlakeError
+        If the block runs out of disk space or quota.
+    """
     try:
         yield
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        free = shutil.disk_usage(path.parent).free
         raise ShiftlakeError(
             "The disk is full.",
             expected="enough free space to finish the file",
-            found=f"{free:,} bytes free",
-            where=rel,
+            found=f"{_free_bytes(path):,} bytes free",
+            where=what,
             remedy="free some space and run again: what is finished stays, the rest is redone",
         ) from error
+
+
+def _free_bytes(path: Path) -> int:
+    # The folder itself may be what could not be made.
+    there = next(folder for folder in path.parents if folder.exists())
+    return shutil.disk_usage(there).free
 
 
 def _refuse_escape(rel: str) -> None:

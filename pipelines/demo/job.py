@@ -1,7 +1,5 @@
 """The demo as a job: the stages of everything, with the training of small networks between."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from assets.lake import Lake
@@ -13,6 +11,12 @@ from pipelines.stages import (
     stages_to_shards,
 )
 
+train_networks = dg.define_asset_job(
+    "train_networks",
+    selection=dg.AssetSelection.assets(["demo", "networks"]),
+    description="Train a small network for each label space.",
+)
+
 
 @dg.op(description="Fetch, seal, train, evaluate and measure, each stage as a run of its own.")
 def run_demo(context: dg.OpExecutionContext, lake: Lake) -> None:
@@ -22,10 +26,14 @@ def run_demo(context: dg.OpExecutionContext, lake: Lake) -> None:
     definitions = build_definitions(lake=lake)
     root, catalog = lake.open(), lake.load()
     plan = attainable(root, catalog)
-    log = context.log.info
+
+    def log(line: str) -> None:
+        context.log.info(line)
+        print(f"  {line}", flush=True)
+
     for stage in stages_to_shards(plan, catalog):
         run_stage(definitions, context.instance, stage, log)
-    run_stage(definitions, context.instance, Stage("networks"), log)
+    run_stage(definitions, context.instance, Stage("train_networks"), log)
     for stage in stages_to_results(root, context.instance):
         run_stage(definitions, context.instance, stage, log)
 

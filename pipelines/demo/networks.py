@@ -5,8 +5,6 @@ images, so their networks learn from a second drawing of the same classes: no ne
 an image it is evaluated on.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path
@@ -42,7 +40,7 @@ SECOND_SEED = 1
     kinds={"pytorch"},
     pool="gpu",
 )
-def networks(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
+def networks(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult:
     """Small networks trained in seconds on drawn images; they are registered like any model."""
     from ops.models import ModelEntry, register
     from ops.models.training import train_small_cnn
@@ -85,7 +83,7 @@ def _second_drawing(context: dg.AssetExecutionContext) -> tuple[Root, Any]:
     """A lake of its own with the shards the networks of other label spaces learn from."""
     wanted = [dataset for _, dataset, second in NETWORKS if second]
     folder = Path(os.environ["SHIFTLAKE_STATE"]).parent / "second_drawing"
-    upstream = build(folder / "upstream", seed=SECOND_SEED, benchmarks=SECOND_BENCHMARKS)
+    upstream = build(folder / "upstream", seed=SECOND_SEED, families=("caltech", "sun"))
     overlay = folder / "catalog.yaml"
     files = (folder / "upstream" / "files").absolute().as_uri()
     overlay.write_text(yaml.safe_dump(upstream.overlay(files)))
@@ -95,6 +93,3 @@ def _second_drawing(context: dg.AssetExecutionContext) -> tuple[Root, Any]:
             fetch(root, file, log=context.log.info)
     build_many(root, catalog, wanted, log=context.log.info)
     return root, catalog
-
-
-SECOND_BENCHMARKS = ("caltech-101", "caltech-256", "sun-397")

@@ -19,6 +19,7 @@ from pipelines.demo.networks import NETWORKS
 from pipelines.demo.upstream import serve_miniature
 from pipelines.environment import workplace
 from pipelines.pools import set_limits
+from pipelines.stages import QUIET
 
 
 def run_demo_here() -> None:
@@ -41,7 +42,9 @@ def run_demo_here() -> None:
             with dg.DagsterInstance.get() as instance:
                 set_limits(instance)
                 job = build_definitions().resolve_job_def("demo")
-                result = job.execute_in_process(instance=instance, raise_on_error=False)
+                result = job.execute_in_process(
+                    instance=instance, run_config=QUIET, raise_on_error=False
+                )
         if not result.success:
             out.print("[red]The demo failed; the run's log says why.[/red]")
             raise typer.Exit(1)

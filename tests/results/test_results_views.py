@@ -12,13 +12,15 @@ from ops.storage import open_root
 
 
 def test_every_view_of_an_empty_root_is_empty_and_has_its_columns(tmp_path):
-    with connect(open_root(tmp_path / "nothing")) as con:
+    root = open_root(tmp_path / "nothing")
+    with connect(root) as con:
         for view in (*VIEWS, *TABLES):
             found = con.execute(f"SELECT * FROM {view}")
             assert len(found.description) > 3 or view == "real_labels"
             assert (found.fetchall() == []) == (view != "class_lists")
         names = [row[0] for row in con.execute("DESCRIBE predictions").fetchall()]
     assert {"sample_key", "labels", "masks", "frame_offset", "stale"} <= set(names)
+    assert not (tmp_path / "nothing").exists()  # a mistyped root is not made by looking
 
 
 def test_exactly_the_sealed_runs_count(lake):
@@ -203,7 +205,8 @@ def test_video_frames_have_no_plain_accuracy(full_lake):
 def test_a_condition_with_a_slash_comes_back_whole(full_lake):
     with connect(full_lake.root) as con:
         found = con.execute(
-            "SELECT DISTINCT benchmark, condition, dataset FROM predictions WHERE condition = 'fog/3'"
+            "SELECT DISTINCT benchmark, condition, dataset FROM predictions "
+            "WHERE condition = 'fog/3'"
         ).fetchall()
     assert found == [("imagenet_c", "fog/3", "imagenet_c/fog/3")]
 

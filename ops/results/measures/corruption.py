@@ -40,7 +40,9 @@ class _Measured:
         """A row whose interval resamples source images: `weights` are those of one wrong cell."""
         if self._wrong is None:
             return self.unit.row(metric, variant, value, condition=condition)
-        score = self._wrong @ np.array([weights.get(cell, 0.0) for cell in self._cells])
+        own = np.array([weights.get(cell, 0.0) for cell in self._cells])
+        # Not a matrix product: BLAS may add in another order on the next call.
+        score = (self._wrong * own).sum(axis=1)
         _, lo, hi = clustered_interval(score, ALPHA)
         return self.unit.row(
             metric,

@@ -54,7 +54,8 @@ def per_class(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[
     rows = []
     for pair, pairs in sorted(counts.items()):
         if pair in about:
-            k, n = zip(*pairs, strict=True)
+            # In a fixed order: the last bit of a mean of floats depends on it.
+            k, n = zip(*sorted(pairs), strict=True)
             value = mean_per_class_accuracy(k, n)
             rows.append(about[pair].row("mean_per_class", "unmasked", value, n=sum(n)))
     return rows

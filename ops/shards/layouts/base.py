@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from ops.errors import ShiftlakeError
-from ops.fetch.archive import Members, index_archive
+from ops.fetch.archive import index_archive
+from ops.fetch.archive_members import Members, Wanted
 from ops.shards.sample import Sample, media_format, safe_key
 
 if TYPE_CHECKING:
     from ops.catalog import DatasetSpec
+
+_IMAGE_SUFFIXES = frozenset((".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"))
 
 
 class Ignored(str):
@@ -41,9 +45,9 @@ class Layout:
         self.side = dict(side)
         self.condition = spec.name.split("/", 1)[1]
 
-    def index(self, archives: list[Path], spool: Path) -> Members:
-        """Index what the dataset is made of."""
-        return index_archive(archives[0], spool=spool, wanted=self.wanted, nested=self.nested)
+    def index(self, archives: list[Path], spool: Path, wanted: Wanted) -> Members:
+        """Index what the dataset is made of; `wanted` may ask for more than this dataset's part."""
+        return index_archive(archives[0], spool=spool, wanted=wanted, nested=self.nested)
 
     def wanted(self, name: str) -> bool:
         """Whether a member is worth inflating; a cheap first sieve."""
@@ -94,6 +98,32 @@ class Layout:
             meta["format"] = media_format(data)
         cls = labels[0] if has_cls and len(labels) == 1 else None
         return Sample(key, data, self.extension, cls, meta)
+
+
+def is_image_name(name: str) -> bool:
+    """Whether a file is named as an image, and is not hidden."""
+    path = PurePosixPath(name)
+    return path.suffix.lower() in _IMAGE_SUFFIXES and not path.name.startswith(".")
+
+
+def parse_json(data: bytes, where: object) -> Any:
+    """Content of a published JSON file.
+
+    Raises
+    ------
+    ShiftlakeError
+        If it is not JSON.
+    """
+    try:
+        return json.loads(data)
+    except ValueError as error:
+        raise ShiftlakeError(
+            "A published file is not the JSON it should be.",
+            expected="JSON",
+            found=f"{data[:40]!r}: {error}",
+            where=where,
+            remedy="remove the file and fetch it again",
+        ) from error
 
 
 def stem_key(name: str, levels: int) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from ops.errors import ShiftlakeError
-from ops.fetch.archive import Members, Span, index_archive
-from ops.shards.layouts.base import Ignored, Layout
+from ops.fetch.archive import index_archive
+from ops.fetch.archive_members import Members, Span, Wanted
+from ops.shards.layouts.base import Ignored, Layout, parse_json
 from ops.shards.layouts.imagenet import ImageNetC
 from ops.shards.sample import Sample
 
@@ -21,10 +21,13 @@ class RealLabels(Layout):
     list stays: that image is left out of ReaL accuracy, numerator and denominator.
     """
 
-    def index(self, archives: list[Path], spool: Path) -> Members:
+    def index(self, archives: list[Path], spool: Path, wanted: Wanted) -> Members:
         """Read the lists; a list is a member of no bytes."""
-        lists = json.loads(archives[0].read_bytes())
-        if not isinstance(lists, list) or not all(isinstance(entry, list) for entry in lists):
+        lists = parse_json(archives[0].read_bytes(), archives[0])
+        if not isinstance(lists, list) or not all(
+            isinstance(entry, list) and all(type(value) is int for value in entry)
+            for entry in lists
+        ):
             raise ShiftlakeError(
                 "The ReaL labels cannot be understood.",
                 expected="a JSON list of lists of class indices",
@@ -65,14 +68,16 @@ class SeveritySubset(ImageNetC):
     shows the same photographs. With 50 a class it is everything there is.
     """
 
-    def index(self, archives: list[Path], spool: Path) -> Members:
+    def index(self, archives: list[Path], spool: Path, wanted: Wanted) -> Members:
         """Index the images in the sealed shards."""
         members = Members()
         for shard in archives:
-            members.extend(
-                index_archive(shard, spool=spool, wanted=lambda name: name.endswith(".jpg"))
-            )
+            members.extend(index_archive(shard, spool=spool, wanted=wanted))
         return members
+
+    def wanted(self, name: str) -> bool:
+        """Only the images of the samples."""
+        return name.endswith(".jpg")
 
     def prepare(self, members: Members) -> Members:
         """Choose the images of each class."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
@@ -15,8 +14,8 @@ from typing import Any, NamedTuple
 
 from ops.catalog import classes
 from ops.errors import ShiftlakeError
-from ops.fetch.archive import Members
-from ops.shards.layouts.base import Ignored, Layout, missing_files, stem_key
+from ops.fetch.archive_members import Members
+from ops.shards.layouts.base import Ignored, Layout, missing_files, parse_json, stem_key
 from ops.shards.sample import Sample
 
 
@@ -98,8 +97,8 @@ class VidRobust(FrameSets):
         """Frames of all sets; each frame has labels of its own."""
         top = next((n for n in members.names if n.endswith("metadata/pmsets.json")), None)
         prefix = top.removesuffix("pmsets.json") if top else "metadata/"
-        sets: dict[str, list[str]] = json.loads(members.read(f"{prefix}pmsets.json"))
-        labels: dict[str, list[int]] = json.loads(members.read(f"{prefix}labels.json"))
+        sets: dict[str, list[str]] = self._metadata(members, f"{prefix}pmsets.json")
+        labels: dict[str, list[int]] = self._metadata(members, f"{prefix}labels.json")
         known: dict[str, Frame] = {}
         for anchor, neighbours in sets.items():
             paths = [anchor, *neighbours]
@@ -109,6 +108,9 @@ class VidRobust(FrameSets):
             wanted = {_tail(path): tuple(labels[path]) for path in paths}
             self.add_set(known, _tail(anchor), wanted)
         return known
+
+    def _metadata(self, members: Members, name: str) -> Any:
+        return parse_json(members.read(name), f"{self.spec.name}: {name}")
 
 
 class YtbbRobust(FrameSets):
@@ -150,6 +152,8 @@ class YtbbRobust(FrameSets):
             if "good" not in flags or flags & {"bad", "unsure"} or bad:
                 continue
             segment = anchor.split("/")[0]
+            if segment not in initial:
+                raise missing_files(self.spec.name, "a row of the CSV for each anchor", [segment])
             added = {positions[flag] for flag in flags if flag in positions}
             labels = tuple(sorted(added | {initial[segment]}))
             similar = [
@@ -161,7 +165,7 @@ class YtbbRobust(FrameSets):
         return known
 
     def _annotations(self, file: str) -> dict[str, frozenset[str]]:
-        store: dict[str, Any] = json.loads(self.side[file])
+        store: dict[str, Any] = parse_json(self.side[file], f"{self.spec.name}: {file}")
         names = store["labels"]
         found: dict[str, frozenset[str]] = {}
         for entry in store["annotations"]:

@@ -14,10 +14,11 @@ from typing import Any
 
 from ops.catalog import DatasetSpec, classes
 from ops.errors import ShiftlakeError
-from ops.shards.layouts.base import Ignored, Layout, stem_key
+from ops.shards.layouts.base import Ignored, Layout, is_image_name, stem_key
 from ops.shards.sample import Sample
 
 _WNID = re.compile(r"n\d{8}")
+_NO_IMAGE = Ignored("not named as an image")
 _VAL = re.compile(r"ILSVRC2012_val_(\d{8})")
 
 
@@ -42,7 +43,7 @@ class FlatVal(Layout):
     def key(self, name: str) -> str | Ignored:
         """Key of a validation image: its published name without the suffix."""
         stem = PurePosixPath(name).stem
-        if not _VAL.fullmatch(stem):
+        if not _VAL.fullmatch(stem) or not is_image_name(name):
             return Ignored("not a validation image")
         return stem
 
@@ -82,7 +83,7 @@ class WnidFolder(Layout):
             return Ignored("not in a class folder")
         if parts[-2] not in self._allowed:
             return Ignored("class folder not in the benchmark's class list")
-        return stem_key(name, 2)
+        return stem_key(name, 2) if is_image_name(name) else _NO_IMAGE
 
     def sample(self, name: str, data: bytes) -> Sample:
         """Make the sample of an image in a class folder."""
@@ -105,7 +106,7 @@ class TrainNested(WnidFolder):
         wnid = path.parent.name.removesuffix(".tar")
         if not is_class(wnid):
             return Ignored("not in a class tar")
-        return f"{wnid}/{stem_key(name, 1)}"
+        return f"{wnid}/{stem_key(name, 1)}" if is_image_name(name) else _NO_IMAGE
 
     def sample(self, name: str, data: bytes) -> Sample:
         """Make the sample of a training image."""
@@ -123,7 +124,7 @@ class IntegerFolder(Layout):
         parts = PurePosixPath(name).parts
         if len(parts) < 2 or not parts[-2].isdigit() or int(parts[-2]) >= 1000:
             return Ignored("not in a class folder")
-        return stem_key(name, 2)
+        return stem_key(name, 2) if is_image_name(name) else _NO_IMAGE
 
     def sample(self, name: str, data: bytes) -> Sample:
         """Make the sample of an image in a numbered folder."""
@@ -171,7 +172,9 @@ class ImageNetC(Layout):
         parts = PurePosixPath(name).parts
         if len(parts) != len(self.condition.split("/")) + 2 or not is_class(parts[-2]):
             return Ignored("not in a class folder")
-        return stem_key(name, 2)
+        # Sequences of ImageNet-P are videos.
+        named = name.endswith(".mp4") if self.extension == "mp4" else is_image_name(name)
+        return stem_key(name, 2) if named else _NO_IMAGE
 
     def sample(self, name: str, data: bytes) -> Sample:
         """Make the sample of a corrupted validation image."""

@@ -8,7 +8,7 @@ import zlib
 from pathlib import PurePosixPath
 
 from ops.errors import ShiftlakeError
-from ops.fetch.archive import Members, Reader, Span
+from ops.fetch.archive_members import Members, Reader, Span
 from ops.shards.layouts.base import Ignored, Layout, stem_key
 from ops.shards.sample import Sample, safe_key
 

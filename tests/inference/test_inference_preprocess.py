@@ -1,0 +1,129 @@
+"""The transform gives torchvision's pixels, whatever the size of the image."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from ops.inference.forward import Forward
+from ops.inference.preprocess import apply
+from ops.inference.record import Numerics
+from ops.models import Transform
+
+FILTERS = ["nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"]
+
+
+def noise(width: int, height: int) -> Image.Image:
+    rng = np.random.default_rng(width * 10_007 + height)
+    return Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8))
+
+
+def by_the_rule(image: Image.Image, resize: int, crop: int, kind: str) -> np.ndarray:
+    """The published rule in plain steps: whole resize, black padding, centred square."""
+    width, height = image.size
+    if width <= height:
+        size = (resize, int(resize * height / width))
+    else:
+        size = (int(resize * width / height), resize)
+    pixels = np.asarray(image.resize(size, getattr(Image.Resampling, kind.upper())))
+    for axis in (0, 1):
+        lack = crop - pixels.shape[axis]
+        if lack > 0:
+            around = [(0, 0), (0, 0), (0, 0)]
+            around[axis] = (math.floor(lack / 2), math.ceil(lack / 2))
+            pixels = np.pad(pixels, around)
+        else:
+            start = round(-lack / 2)
+            pixels = pixels[start : start + crop] if axis == 0 else pixels[:, start : start + crop]
+    return pixels
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    width=st.integers(1, 260),
+    height=st.integers(1, 260),
+    resize=st.integers(1, 120),
+    crop=st.integers(1, 120),
+    kind=st.sampled_from(FILTERS),
+)
+@example(width=250, height=187, resize=128, crop=112, kind="bilinear")
+@example(width=187, height=250, resize=128, crop=112, kind="bicubic")
+@example(width=64, height=64, resize=64, crop=64, kind="bilinear")
+@example(width=201, height=64, resize=64, crop=63, kind="lanczos")
+@example(width=3, height=200, resize=5, crop=90, kind="bicubic")
+def test_pixels_are_those_of_a_whole_resize_then_a_crop(
+    width: int, height: int, resize: int, crop: int, kind: str
+) -> None:
+    image = noise(width, height)
+    transform = Transform(resize=resize, crop=crop, interpolation=kind)
+    found = np.asarray(apply(image, transform))
+    assert np.array_equal(found, by_the_rule(image, resize, crop, kind))
+
+
+@pytest.mark.parametrize("size", [(500, 375), (375, 500), (500, 333), (1280, 720), (224, 224)])
+@pytest.mark.parametrize(("resize", "kind"), [(256, "bilinear"), (235, "bicubic"), (248, "bicubic")])
+def test_pixels_at_the_sizes_of_the_benchmarks(
+    size: tuple[int, int], resize: int, kind: str
+) -> None:
+    image = noise(*size)
+    transform = Transform(resize=resize, crop=224, interpolation=kind)
+    assert np.array_equal(
+        np.asarray(apply(image, transform)), by_the_rule(image, resize, 224, kind)
+    )
+
+
+def test_a_pair_squashes_and_none_keeps_the_stored_size() -> None:
+    image = noise(90, 60)
+    squashed = apply(image, Transform(resize=(40, 50), crop=None))
+    assert np.array_equal(np.asarray(squashed), np.asarray(image.resize((50, 40), 2)))
+    stored = apply(image, Transform(resize=None, crop=60))
+    assert np.array_equal(np.asarray(stored), np.asarray(image)[:, 15:75])
+
+
+@pytest.fixture(scope="module")
+def transforms():  # type: ignore[no-untyped-def]
+    if importlib.util.find_spec("torchvision") is None:
+        pytest.skip("torchvision is not installed")
+    # Its wheel, built for CUDA, stops beside a CPU torch at two operators no transform uses.
+    library = torch.library.Library("torchvision", "FRAGMENT")
+    for name in ("nms", "qnms"):
+        if not hasattr(torch.ops.torchvision, name):
+            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    from torchvision import transforms
+
+    return transforms
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    width=st.integers(8, 400),
+    height=st.integers(8, 400),
+    sizes=st.sampled_from([(256, 224), (64, 64), (72, 64), (30, 65), (235, 224)]),
+    kind=st.sampled_from(["nearest", "bilinear", "bicubic", "lanczos"]),
+)
+def test_input_is_torchvisions_to_the_last_bit(  # type: ignore[no-untyped-def]
+    transforms, width: int, height: int, sizes: tuple[int, int], kind: str
+) -> None:
+    transform = Transform(resize=sizes[0], crop=sizes[1], interpolation=kind)
+    theirs = transforms.Compose(
+        [
+            transforms.Resize(sizes[0], transforms.InterpolationMode(kind)),
+            transforms.CenterCrop(sizes[1]),
+            transforms.ToTensor(),
+            transforms.Normalize(transform.mean, transform.std),
+        ]
+    )
+    images = [noise(width, height), noise(height, width)]
+    forward = Forward(
+        torch.nn.Identity(), transform, Numerics(dtype="fp32", device="cpu"), "identity"
+    )
+    pixels = np.stack([np.asarray(apply(image, transform)) for image in images])
+    mine = forward.normalise(torch.from_numpy(pixels))
+    assert torch.equal(mine, torch.stack([theirs(image) for image in images]))

@@ -1,0 +1,216 @@
+"""The table of metrics: right values and intervals, no work where nothing changed."""
+
+import numpy as np
+import pytest
+from made_lake import decode_error, made_logits, rows_of, video_rows
+from sklearn.metrics import average_precision_score
+
+from ops.catalog.classes import subset
+from ops.metrics.corruption import alexnet_errors, corruptions_15, corruptions_19
+from ops.results import compute_metrics, connect
+from ops.results import metrics_table as module
+
+
+def _metrics(lake, catalog):
+    rows = compute_metrics(lake.root, catalog).to_pylist()
+    return {(r["benchmark"], r["condition"], r["metric"], r["variant"]): r for r in rows}
+
+
+def test_the_published_video_intervals_come_out_of_rows(lake, catalog):
+    manifest = lake.dataset("imagenet_vid_robust/clean", label_space="imagenet_vid30")
+    frames = []
+    for i in range(1109):
+        frames.append((f"a{i:04}", 0, i < 749))
+        # 100 anchors have no neighbour and stay; 167 of those right alone are wrong nearby.
+        if 100 <= i < 1109:
+            frames += [(f"a{i:04}", -10, i >= 267), (f"a{i:04}", 4, True)]
+    rows = video_rows(frames)
+    lake.run(lake.model("resnet50"), manifest, rows)
+    found = _metrics(lake, catalog)
+    pm = {k: found["imagenet_vid_robust", "clean", f"pm{k}", "with anchor"] for k in range(11)}
+    shown = [round(100 * pm[0][c], 2) for c in ("ci_lo", "ci_hi")]
+    assert (pm[0]["k"], pm[0]["n"], shown) == (749, 1109, [64.69, 70.29])
+    shown = [round(100 * pm[10][c], 2) for c in ("ci_lo", "ci_hi")]
+    assert (pm[10]["k"], pm[10]["n"], shown) == (582, 1109, [49.49, 55.45])
+    assert pm[9]["k"] == 749
+    drop = found["imagenet_vid_robust", "clean", "pm_drop", "pm0 - pm10"]
+    assert (drop["k"], drop["n"], drop["ci_method"]) == (167, 1109, "Clopper-Pearson")
+
+
+def test_an_unreadable_neighbour_breaks_its_anchor(lake, catalog):
+    manifest = lake.dataset("imagenet_vid_robust/clean", label_space="imagenet_vid30")
+    rows = video_rows([("a", 0, True), ("a", 2, True), ("b", 0, True)])
+    rows[1] = decode_error(rows[1])
+    lake.run(lake.model("m"), manifest, rows)
+    found = _metrics(lake, catalog)
+    ks = [found["imagenet_vid_robust", "clean", f"pm{k}", "with anchor"]["k"] for k in (0, 1, 2)]
+    assert ks == [2, 2, 1]
+
+
+def test_imagenet_o_follows_its_protocol(lake, catalog):
+    rng = np.random.default_rng(0)
+    inside = rng.choice(subset("imagenet_o"), 120).tolist()
+    others = [c for c in range(1000) if c not in subset("imagenet_o")][:80]
+    clean = inside + others
+    entry = lake.model("m")
+    val = rows_of(clean, made_logits(clean, 1), masks=("imagenet_o",), prefix="v")
+    lake.run(entry, lake.dataset("imagenet_1k/val"), val)
+    fake = [0] * 40
+    out = rows_of(fake, made_logits(fake, 2, 0.0), own="imagenet_o", labelled=False)
+    lake.run(entry, lake.dataset("imagenet_o/clean", mask="imagenet_o"), out)
+    found = _metrics(lake, catalog)
+    # Negatives: only the 120 validation images of ImageNet-O's classes, never the other 80.
+    score = [-row["p_max_masked"] for row in out] + [-row["masks"][0]["p_max"] for row in val[:120]]
+    expected = average_precision_score([1] * 40 + [0] * 120, np.float32(score))
+    aupr = found["imagenet_o", "clean", "aupr", "step-wise"]
+    assert aupr["value"] == pytest.approx(expected)
+    assert aupr["n"] == 160
+    assert aupr["ci_lo"] < aupr["value"] < aupr["ci_hi"]
+    assert "bootstrap" in aupr["ci_method"]
+    assert found["imagenet_o", "clean", "aupr", "chance"]["value"] == 40 / 160
+    assert len(aupr["run_ids"]) == 2
+
+
+def _corrupt(lake, entry, errors, names, prefix="imagenet_c", severities=range(1, 6)):
+    """Runs of 20 images a cell, the first ones wrong."""
+    for name in names:
+        for s in severities:
+            wrong = errors(name, s)
+            rows = rows_of([1] * 20, made_logits([1] * 20, 0, 100.0))
+            for row in rows[:wrong]:
+                row |= {"correct": False, "pred": 2}
+            lake.run(entry, lake.dataset(f"{prefix}/{name}/{s}", 20, n_shards=1), rows)
+
+
+def test_the_four_quantities_called_mce_have_four_names(lake, catalog):
+    wrong = {name: i % 4 for i, name in enumerate(corruptions_19())}
+    _corrupt(lake, lake.model("m"), lambda name, s: wrong[name] + s, corruptions_19())
+    found = _metrics(lake, catalog)
+    error = {name: (wrong[name] + 3) / 20 for name in wrong}
+    alexnet = alexnet_errors().mean
+    of = lambda metric, variant, where="all": found["imagenet_c", where, metric, variant]["value"]  # noqa: E731
+    ce = [error[name] / alexnet[name] for name in corruptions_15()]
+    assert of("mce_alexnet_pct", "alexnet") == pytest.approx(100 * np.mean(ce))
+    fifteen = [error[name] for name in corruptions_15()]
+    assert of("mean_err_15_pct", "unnormalised") == pytest.approx(100 * np.mean(fifteen))
+    assert of("mean_err_19_pct", "unnormalised") == pytest.approx(
+        100 * np.mean(list(error.values()))
+    )
+    assert of("mean_err_pct", "unnormalised", "fog") == pytest.approx(100 * error["fog"])
+    severity = [(wrong[name] + 5) / 20 for name in corruptions_15()]
+    assert of("mean_err_15_pct", "severity 5") == pytest.approx(100 * np.mean(severity))
+
+
+def test_corruption_intervals_resample_source_images(lake, catalog):
+    # The same 8 of 20 photographs are wrong in every rendering: 1,500 rows know no more than 20.
+    _corrupt(lake, lake.model("m"), lambda name, s: 8, corruptions_15())
+    row = _metrics(lake, catalog)["imagenet_c", "all", "mean_err_15_pct", "unnormalised"]
+    half = 100 * 1.96 * np.sqrt(0.4 * 0.6 / 19)
+    assert (row["value"], row["n"]) == (pytest.approx(40), 20)
+    assert row["ci_hi"] - row["value"] == pytest.approx(half, rel=1e-3)
+    assert "source image" in row["ci_method"]
+
+
+def test_means_need_every_corruption(lake, catalog):
+    _corrupt(lake, lake.model("m"), lambda name, s: 3, corruptions_15()[:-1])
+    found = _metrics(lake, catalog)
+    assert ("imagenet_c", "fog", "mean_err_pct", "unnormalised") in found
+    assert not [key for key in found if key[1] == "all"]
+
+
+def test_mini_imagenet_c_is_divided_by_severity_5(lake, catalog):
+    alexnet = alexnet_errors().by_severity
+    _corrupt(
+        lake, lake.model("m"), lambda *_: 10, corruptions_15(), "mini_imagenet_c", severities=[5]
+    )
+    found = _metrics(lake, catalog)
+    row = found["mini_imagenet_c", "all", "mce_severity_5_alexnet_pct", "alexnet severity 5"]
+    expected = 100 * np.mean([0.5 / alexnet[name][4] for name in corruptions_15()])
+    assert row["value"] == pytest.approx(expected)
+    assert found["mini_imagenet_c", "all", "mean_err_15_pct", "severity 5"]["value"] == 50
+
+
+def test_mean_per_class_weighs_classes_alike(lake, catalog):
+    labels = [0] * 9 + [1]
+    rows = rows_of(labels, made_logits(labels, 0, 100.0))
+    rows[9] |= {"correct": False, "pred": 0}
+    manifest = lake.dataset("caltech_101/clean", label_space="caltech101")
+    lake.run(lake.model("m", label_space="caltech101"), manifest, rows)
+    found = _metrics(lake, catalog)
+    assert found["caltech_101", "clean", "mean_per_class", "unmasked"]["value"] == 0.5
+    assert found["caltech_101", "clean", "top1", "unmasked"]["value"] == 0.9
+
+
+def test_nothing_changed_means_no_work_and_the_same_bytes(full_lake, catalog, monkeypatch):
+    before = full_lake.root.read_bytes("results/metrics.parquet")
+    with monkeypatch.context() as patch:
+
+        def forbidden(*_, **__):
+            raise AssertionError("rows were read though nothing changed")
+
+        patch.setattr(module, "open_views", forbidden)
+        compute_metrics(full_lake.root, catalog)
+    # From nothing, the bytes are the same again: every random number is keyed.
+    full_lake.root.remove("results/metrics.parquet")
+    compute_metrics(full_lake.root, catalog)
+    assert full_lake.root.read_bytes("results/metrics.parquet") == before
+
+
+def test_a_new_run_computes_only_what_depends_on_it(lake, catalog, monkeypatch):
+    labels = list(range(20))
+    rows = rows_of(labels, made_logits(labels, 0))
+    for name in ("a", "b"):
+        entry = lake.model(name, weights=name)
+        lake.run(entry, lake.dataset("imagenet_sketch/clean"), rows)
+    compute_metrics(lake.root, catalog)
+    entry = lake.model("b", weights="newer")
+    key = lake.run(entry, lake.dataset("imagenet_sketch/clean"), rows)
+    seen = []
+    accuracies = module.MEASURES["accuracy"]
+    monkeypatch.setitem(
+        module.MEASURES,
+        "accuracy",
+        lambda con, units: (seen.extend(units), accuracies(con, units))[1],
+    )
+    table = compute_metrics(lake.root, catalog).to_pylist()
+    assert [unit.model for unit in seen] == ["b"]
+    assert {row["run_id"] for row in table if row["model"] == "b"} == {key}
+    assert {row["model"] for row in table} == {"a", "b"}
+
+
+def test_rows_of_a_removed_run_go(lake, catalog):
+    labels = [1, 2]
+    key = lake.run(
+        lake.model("m"),
+        lake.dataset("imagenet_sketch/clean"),
+        rows_of(labels, made_logits(labels, 0)),
+    )
+    assert compute_metrics(lake.root, catalog).num_rows > 0
+    lake.root.remove_folder(f"predictions/m/imagenet_sketch/clean/{key}")
+    assert compute_metrics(lake.root, catalog).num_rows == 0
+
+
+def test_metrics_and_live_accuracy_agree(full_lake):
+    with connect(full_lake.root) as con:
+        live, stored = (
+            con.execute(
+                f"SELECT model, benchmark, condition, metric, variant, k, n, value, ci_lo, ci_hi "
+                f"FROM {view} WHERE metric IN ('top1', 'top5') ORDER BY ALL"
+            ).fetchall()
+            for view in ("accuracy", "metrics")
+        )
+    assert len(live) > 400
+    assert live == stored
+
+
+def test_stale_metrics_say_so(lake, catalog):
+    labels = [1, 2]
+    rows = rows_of(labels, made_logits(labels, 0))
+    lake.run(lake.model("m"), lake.dataset("imagenet_sketch/clean"), rows)
+    compute_metrics(lake.root, catalog)
+    with connect(lake.root) as con:
+        assert con.execute("SELECT DISTINCT stale FROM metrics").fetchall() == [(False,)]
+    lake.model("m", weights="other")
+    with connect(lake.root) as con:
+        assert con.execute("SELECT DISTINCT stale FROM metrics").fetchall() == [(True,)]
+        assert con.execute("SELECT DISTINCT stale FROM leaderboard").fetchall() == [(True,)]

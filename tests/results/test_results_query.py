@@ -1,0 +1,73 @@
+"""query(): exact CSV and JSON, readable tables, errors that name the views."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from ops.errors import ShiftlakeError
+from ops.results import query
+
+
+def test_csv_and_json_hold_every_digit(full_lake):
+    sql = "SELECT 0.1 + 0.2::DOUBLE AS x, 1/3 AS y, NULL AS z, true AS b, [1, 2] AS l, 'a,\"b' AS s"
+    (row,) = csv.DictReader(io.StringIO(query(full_lake.root, sql, "csv")))
+    assert float(row["y"]) == 1 / 3
+    assert row["b"] == "true"
+    assert row["z"] == ""
+    assert json.loads(row["l"]) == [1, 2]
+    assert row["s"] == 'a,"b'
+    (found,) = json.loads(query(full_lake.root, sql, "json"))
+    assert found["y"] == 1 / 3
+    assert found["z"] is None
+    assert found["l"] == [1, 2]
+
+
+def test_json_is_valid_where_sql_has_nan_and_infinity(lake):
+    sql = "SELECT 'nan'::DOUBLE AS n, 'infinity'::FLOAT AS i, [{a: 'nan'::DOUBLE}] AS l"
+    assert json.loads(query(lake.root, sql, "json")) == [{"n": None, "i": None, "l": [{"a": None}]}]
+
+
+def test_numbers_round_trip_between_views_and_text(full_lake):
+    sql = "SELECT metric, value FROM metrics WHERE model = 'resnet50' ORDER BY ALL"
+    from_json = [tuple(row.values()) for row in json.loads(query(full_lake.root, sql, "json"))]
+    lines = csv.reader(io.StringIO(query(full_lake.root, sql, "csv")))
+    from_csv = [(metric, float(value)) for metric, value in list(lines)[1:]]
+    assert len(from_json) > 50
+    assert from_csv == from_json
+
+
+def test_a_table_shows_names_and_short_numbers(lake):
+    text = query(lake.root, "SELECT 'resnet' AS model, 0.123456789::DOUBLE AS top1")
+    assert "model" in text
+    assert "0.123457" in text
+
+
+def test_limit_cuts_the_rows(lake):
+    assert len(json.loads(query(lake.root, "FROM range(10)", "json", limit=3))) == 3
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DESCRIBE predictions",
+        "SHOW TABLES",
+        "SUMMARIZE runs",
+        "EXPLAIN SELECT * FROM leaderboard",
+        "WITH x AS (SELECT 1 AS a) FROM x",
+        "PIVOT leaderboard ON benchmark USING round(first(value_pct), 1) GROUP BY model",
+    ],
+)
+def test_every_way_of_reading_is_open(full_lake, sql):
+    assert len(query(full_lake.root, sql, "csv").splitlines()) > 1
+
+
+def test_an_error_names_the_views(lake):
+    with pytest.raises(ShiftlakeError, match=r"(?s)leaderboard, metrics, models, predictions.*foo"):
+        query(lake.root, "SELECT * FROM foo")
+
+
+def test_an_unknown_format_is_refused(lake):
+    with pytest.raises(ShiftlakeError, match="table, csv, json"):
+        query(lake.root, "SELECT 1", "xml")

@@ -1,0 +1,130 @@
+"""Read-only is real: no statement writes below the root, or reads anything beside the results."""
+
+import hashlib
+
+import duckdb
+import pytest
+from made_lake import made_logits, rows_of
+
+from ops.errors import ShiftlakeError
+from ops.results import connect, query
+
+
+def _all_bytes(root):
+    names = [name for name in root.list("") if not name.startswith(".scratch")]
+    return {name: hashlib.sha256(root.read_bytes(name)).hexdigest() for name in names}
+
+
+def _statements(root, outside):
+    stored = f"{root.url}/predictions"
+    sealed = "shiftlake://predictions"
+    return [
+        "INSERT INTO runs SELECT * FROM runs",
+        "UPDATE runs SET model = 'x'",
+        "DELETE FROM runs",
+        "CREATE TABLE mine AS SELECT 1",
+        "CREATE VIEW mine AS SELECT 1",
+        "CREATE OR REPLACE VIEW predictions AS SELECT 1 AS x",
+        "DROP VIEW predictions",
+        "DROP TABLE runs",
+        "ALTER TABLE runs RENAME TO others",
+        f"ATTACH '{outside}/other.duckdb'",
+        f"ATTACH '{stored}/other.duckdb'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        f"COPY (SELECT 1) TO '{outside}/o.csv'",
+        f"COPY (SELECT 1) TO '{stored}/o.csv'",
+        f"COPY (SELECT 1) TO '{sealed}/o.parquet' (FORMAT parquet)",
+        f"COPY (SELECT 1) TO '{sealed}/o.parquet' (FORMAT parquet, USE_TMP_FILE false)",
+        "COPY (SELECT 1) TO '/dev/stdout'",
+        f"EXPORT DATABASE '{outside}/export'",
+        f"EXPORT DATABASE '{sealed}/export'",
+        f"IMPORT DATABASE '{outside}'",
+        "SELECT * FROM read_text('/etc/passwd')",
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SELECT * FROM read_text('file:///etc/passwd')",
+        "SELECT * FROM '/etc/passwd'",
+        f"SELECT * FROM read_text('{sealed}/../../etc/passwd')",
+        f"SELECT * FROM read_text('{stored}/../models/resnet.json')",
+        "SELECT * FROM glob('/etc/*')",
+        "SELECT * FROM read_csv('http://127.0.0.1:9/x.csv')",
+        "SET enable_external_access = true",
+        "SET lock_configuration = false",
+        "SET memory_limit = '1GB'",
+        "CREATE SECRET s (TYPE s3)",
+        "SELECT getenv('HOME')",
+    ]
+
+
+def test_no_statement_writes_or_looks_outside_even_past_the_check_of_its_kind(lake, tmp_path):
+    rows = rows_of([1, 2], made_logits([1, 2], 0))
+    lake.run(lake.model("resnet"), lake.dataset("imagenet_sketch/clean"), rows)
+    before = _all_bytes(lake.root)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for statement in _statements(lake.root, outside):
+        # A fresh connection each: none may open a door for the next.
+        with connect(lake.root) as con, pytest.raises(duckdb.Error):
+            con.execute(statement).fetchall()
+    assert _all_bytes(lake.root) == before
+    assert list(outside.iterdir()) == []
+
+
+def test_no_sealed_file_can_be_overwritten(lake):
+    rows = rows_of([1, 2], made_logits([1, 2], 0))
+    lake.run(lake.model("resnet"), lake.dataset("imagenet_sketch/clean"), rows)
+    before = _all_bytes(lake.root)
+    with connect(lake.root) as con:
+        sealed = con.execute("SELECT file FROM glob('shiftlake://predictions/**')").fetchall()
+        assert len(sealed) == 3  # two shards, and the empty file that carries the columns
+        for (path,) in sealed:
+            with pytest.raises(duckdb.Error, match="read-only"):
+                con.execute(f"COPY (SELECT 1) TO '{path}' (FORMAT parquet, USE_TMP_FILE false)")
+    assert _all_bytes(lake.root) == before
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ("INSERT INTO runs SELECT * FROM runs", "INSERT"),
+        ("CREATE TEMP TABLE t AS SELECT 1", "CREATE"),
+        ("COPY (SELECT 1) TO 'x.csv'", "COPY"),
+        ("SET threads = 1", "SET"),
+        ("ATTACH ':memory:' AS m", "ATTACH"),
+        ("CALL pragma_version()", "CALL"),
+        ("PREPARE q AS SELECT 1", "PREPARE"),
+    ],
+)
+def test_query_refuses_what_is_no_reading_by_its_kind(lake, statement, kind):
+    with pytest.raises(ShiftlakeError, match=f"(?s)read-only.*kind {kind}"):
+        query(lake.root, statement)
+
+
+def test_query_runs_one_statement_at_a_time(lake):
+    with pytest.raises(ShiftlakeError, match="2 statements"):
+        query(lake.root, "SELECT 1; DROP VIEW predictions")
+    with pytest.raises(ShiftlakeError, match="0 statements"):
+        query(lake.root, "-- nothing")
+
+
+def test_an_explained_write_writes_nothing(full_lake, tmp_path):
+    target = tmp_path / "x.csv"
+    with pytest.raises(ShiftlakeError):
+        query(full_lake.root, f"EXPLAIN ANALYZE COPY (SELECT 1) TO '{target}'")
+    assert not target.exists()
+
+
+def test_python_variables_are_no_tables(lake):
+    rows = [1, 2, 3]  # noqa: F841  a replacement scan would find it by its name
+    with pytest.raises(ShiftlakeError, match="rows does not exist"):
+        query(lake.root, "SELECT * FROM rows")
+
+
+def test_a_large_sort_may_spill(lake):
+    with connect(lake.root, memory_limit="40MB") as con:
+        # 32 MB of keys and as much of values do not fit.
+        found = con.execute(
+            "SELECT max(r) FROM (SELECT row_number() OVER (ORDER BY hash(range)) AS r "
+            "FROM range(2000000))"
+        ).fetchone()
+    assert found == (2000000,)
