@@ -74,31 +74,33 @@ def leaderboard(lake: Lake) -> dg.MaterializeResult:
         answer = connection.sql("SELECT * FROM leaderboard")
         columns, rows = answer.columns, answer.fetchall()
     records = [dict(zip(columns, row, strict=True)) for row in rows]
-    synthetic = any(record.get("synthetic") for record in records)
-    lines = [
-        *(["**Synthetic images: these numbers say nothing about real data.**", ""] * synthetic),
-        "| model | benchmark | metric | value, % | 95 % interval | n |",
-        "|---|---|---|---:|---:|---:|",
-        *(_line(record) for record in records),
-    ]
+    synthetic = any(record["synthetic"] for record in records)
+    warning = "Synthetic images: these numbers say nothing about real data."
     return dg.MaterializeResult(
         metadata={
+            **({"warning": dg.MetadataValue.md(f"**{warning}**")} if synthetic else {}),
+            "leaderboard": dg.MetadataValue.table([_record(record) for record in records]),
             "dagster/row_count": len(records),
-            "leaderboard": dg.MetadataValue.md("\n".join(lines)),
             "synthetic": synthetic,
             "sql": dg.MetadataValue.md("```sql\nSELECT * FROM leaderboard;\n```"),
         }
     )
 
 
-def _line(record: dict[str, Any]) -> str:
-    name = record["benchmark"]
-    if record["condition"] not in ("clean", "all"):
-        name += f"/{record['condition']}"
-    metric = f"{record['metric']} ({record['variant']})"
-    interval = f"{_number(record['ci_lo_pct'])} to {_number(record['ci_hi_pct'])}"
-    value = _number(record["value_pct"])
-    return f"| {record['model']} | {name} | {metric} | {value} | {interval} | {record['n']:,} |"
+def _record(row: dict[str, Any]) -> dg.TableRecord:
+    name = row["benchmark"]
+    if row["condition"] not in ("clean", "all"):
+        name += f"/{row['condition']}"
+    return dg.TableRecord(
+        {
+            "model": row["model"],
+            "benchmark": name,
+            "metric": f"{row['metric']} ({row['variant']})",
+            "value, %": _number(row["value_pct"]),
+            "95 % interval": f"{_number(row['ci_lo_pct'])} to {_number(row['ci_hi_pct'])}",
+            "n": row["n"],
+        }
+    )
 
 
 def _number(value: float | None) -> str:

@@ -10,7 +10,7 @@ from assets.lake import Lake
 from assets.shard_checks import CHECKS, check_partition, check_specs
 from assets.sources import OWNERS
 from assets.suites import Suite, suites, upstream_keys
-from ops.shards import Manifest, build_many
+from ops.shards import Manifest, build_many, has_manifest, read_manifest
 from ops.shards.contact_sheet import contact_sheet
 from ops.storage import Root
 
@@ -38,6 +38,7 @@ def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
         partitions = list(context.partition_keys) if suite.partitioned else [""]
         for together in _sharing(suite, partitions):
             started = time.monotonic()
+            before = {name: _sealed_version(root, name) for name in suite.datasets(together)}
             manifests = build_many(
                 root,
                 catalog,
@@ -50,7 +51,8 @@ def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
             for partition in together:
                 names = set(suite.datasets([partition]))
                 made = [manifest for manifest in manifests if manifest.name in names]
-                metadata = _metadata(root, made, seconds)
+                built = any(before[manifest.name] != manifest.version for manifest in made)
+                metadata = _metadata(root, made, seconds if built else None)
                 version = "-".join(sorted({manifest.version for manifest in made}))
                 if len(partitions) == 1:
                     yield dg.MaterializeResult(
@@ -124,7 +126,12 @@ def _progress(log: Callable[[str], None]) -> Callable[[str, int, int], None]:
     return progress
 
 
-def _metadata(root: Root, manifests: list[Manifest], seconds: float) -> dict[str, Any]:
+def _sealed_version(root: Root, dataset: str) -> str | None:
+    return read_manifest(root, dataset).version if has_manifest(root, dataset) else None
+
+
+def _metadata(root: Root, manifests: list[Manifest], seconds: float | None) -> dict[str, Any]:
+    """What a person wants to see; `seconds` is None if all was sealed before."""
     samples = sum(manifest.n_samples for manifest in manifests)
     size = sum(manifest.bytes for manifest in manifests)
     table = [
@@ -142,20 +149,25 @@ def _metadata(root: Root, manifests: list[Manifest], seconds: float) -> dict[str
         for manifest in manifests
     ]
     first = manifests[0]
-    metadata: dict[str, Any] = {
+    metadata: dict[str, Any] = {}
+    sheet = contact_sheet(root, manifests)
+    if sheet is not None:
+        metadata["contact_sheet"] = dg.MetadataValue.md(f"![samples]({sheet})")
+    metadata |= {
+        "datasets": dg.MetadataValue.table(table),
         "dagster/row_count": samples,
         "bytes": size,
         "shards": sum(len(manifest.shards) for manifest in manifests),
         "unreadable": sum(manifest.n_failed for manifest in manifests),
-        "seconds": round(seconds, 3),
-        "images_per_second": round(samples / seconds, 1) if seconds > 0 else 0.0,
-        "megabytes_per_second": round(size / seconds / 1e6, 1) if seconds > 0 else 0.0,
-        "datasets": dg.MetadataValue.table(table),
         "ignored_files": dg.MetadataValue.json(first.ignored),
         "licence": first.licence or "unknown",
         "synthetic": first.synthetic,
+        "sealed_before": seconds is None,
     }
-    sheet = contact_sheet(root, manifests)
-    if sheet is not None:
-        metadata["contact_sheet"] = dg.MetadataValue.md(f"![samples]({sheet})")
+    if seconds:
+        metadata |= {
+            "seconds": round(seconds, 3),
+            "images_per_second": round(samples / seconds, 1),
+            "megabytes_per_second": round(size / seconds / 1e6, 1),
+        }
     return metadata

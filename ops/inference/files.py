@@ -71,11 +71,10 @@ def publish(
             where=entry.name,
             remedy="build the dataset again: its shard contradicts its manifest",
         )
-    footer = {_KEY: key, _SHARD: entry.sha256, _ROWS: str(table.num_rows)}
     buffer = io.BytesIO()
     # Everything that shapes the bytes is fixed here; nothing in the file tells when it was made.
     pq.write_table(
-        table.combine_chunks().replace_schema_metadata(footer),
+        table.combine_chunks().replace_schema_metadata(_footer(key, entry)),
         buffer,
         version="2.6",
         compression="zstd",
@@ -84,6 +83,7 @@ def publish(
         data_page_size=1 << 20,
         use_dictionary=True,
         write_statistics=True,
+        write_page_checksum=True,
     )
     data = buffer.getvalue()
     root.write_bytes(f"{folder}/{file_name(entry)}", data)
@@ -102,21 +102,26 @@ def kept(root: Root, folder: str, key: str, entry: ShardEntry) -> Finished | Non
     if not root.exists(rel):
         return None
     data = root.read_bytes(rel)
+    footer = _footer(key, entry)
     try:
-        file = pq.ParquetFile(io.BytesIO(data))
-        found = file.schema_arrow.metadata or {}
-        expected = {
-            _KEY: key.encode(),
-            _SHARD: entry.sha256.encode(),
-            _ROWS: str(entry.n_samples).encode(),
-        }
-        if any(found.get(name) != value for name, value in expected.items()):
-            return None
-        if file.metadata.num_rows != entry.n_samples:
-            return None
-        return _described(entry, data, file.read(["status"])["status"])
+        file = pq.ParquetFile(io.BytesIO(data), page_checksum_verification=True)
+        found = file.metadata.metadata or {}
+        table = file.read()
     except (pa.ArrowException, OSError):
         return None
+    if any(found.get(name) != value for name, value in footer.items()):
+        return None
+    if table.schema != PREDICTIONS or table.num_rows != entry.n_samples:
+        return None
+    return _described(entry, data, table["status"])
+
+
+def _footer(key: str, entry: ShardEntry) -> dict[bytes, bytes]:
+    return {
+        _KEY: key.encode(),
+        _SHARD: entry.sha256.encode(),
+        _ROWS: str(entry.n_samples).encode(),
+    }
 
 
 def _described(entry: ShardEntry, data: bytes, status: Any) -> Finished:

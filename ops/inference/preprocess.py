@@ -5,7 +5,7 @@ passes, along rows and then along columns, each rounded to 8 bits, and an output
 only on its own row or column of weights. So rows the crop never needs are left out of the first
 pass, and columns it drops out of the second; the weights, and with them the pixels, stay the same
 to the last bit. Where Pillow 13 takes the passes in the other order (a height that shrinks by more
-than twice what the width does) the whole image is resized, as then in every version. Pillow's own
+than twice what the width does) the whole image is resized instead. Pillow's own
 ``resize(box=...)`` would skip more, but rounds its box to float32: not the same pixels.
 """
 

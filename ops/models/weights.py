@@ -130,29 +130,31 @@ def _read_safetensors(path: Path, where: object) -> Any:
 def _read_checkpoint(path: Path, where: object) -> Any:
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        raise ShiftlakeError(
-            "The checkpoint is refused: to read it would run code that is inside it.",
-            expected="tensors and plain containers only",
-            found=_reason(error),
-            where=where,
-            remedy="save its state_dict() as safetensors where you trust the file, and use that",
-        ) from error
-    except (RuntimeError, EOFError, OSError, ValueError) as error:
+    except (pickle.UnpicklingError, RuntimeError, EOFError, OSError, ValueError) as error:
+        reason = _reason(error)
+        # An operand that is no pickle at all is damage; every other refusal is about code.
+        if isinstance(error, pickle.UnpicklingError) and "Unsupported operand" not in reason:
+            raise ShiftlakeError(
+                "The checkpoint is refused: to read it would run code that is inside it.",
+                expected="tensors and plain containers only",
+                found=reason,
+                where=where,
+                remedy="save its state_dict() as safetensors where you trust the file",
+            ) from error
         raise ShiftlakeError(
             "The weights file cannot be read.",
             expected="a checkpoint that torch.save wrote, or a .safetensors file",
-            found=_reason(error),
+            found=reason,
             where=where,
             remedy="get the file again, or save the model's state_dict() as safetensors",
         ) from error
 
 
 def _reason(error: Exception) -> str:
-    # torch wraps the cause in a page of advice on how to switch the protection off.
+    # torch follows the cause with a page of advice on how to switch the protection off.
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if "GLOBAL" in line or "Unsupported" in line]
-    return (telling or lines or [type(error).__name__])[0]
+    return (telling or lines or [type(error).__name__])[0].split(". ")[0]
 
 
 def _no_state_dict(found: str, where: object) -> ShiftlakeError:

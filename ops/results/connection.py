@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import uuid
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -175,8 +176,11 @@ def _sql(name: str) -> str:
 def _spill(root: Root) -> str:
     # Looking into a root that does not exist, or on a read-only disk, must not write there.
     if not root.is_local or os.access(root.url, os.W_OK):
-        return str(root.scratch() / f"duckdb-{os.getpid()}")
-    return str(Path(tempfile.gettempdir()) / f"shiftlake-duckdb-{os.getpid()}")
+        folder = root.scratch()
+    else:
+        folder = Path(tempfile.gettempdir())
+    # Two connections must not spill into the same files.
+    return str(folder / f"duckdb-{uuid.uuid4().hex[:12]}")
 
 
 def _quoted(text: str) -> str:

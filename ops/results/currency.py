@@ -6,6 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from ops.results.inventory import Inventory, Run
 
 
@@ -61,6 +63,11 @@ def stale_reasons(
         reasons.append("dataset rebuilt")
     if entry is None:
         return (*reasons, "model no longer registered")
+    try:
+        code, key = _today(entry, run)
+    except ValidationError:
+        # One entry of another release must not close the view of all results.
+        return (*reasons, "the model's entry cannot be understood: register it again")
     weights = entry.get("weights") or {}
     if run.weights_sha256 != weights.get("sha256"):
         reasons.append("weights changed")
@@ -69,7 +76,6 @@ def stale_reasons(
     before, now = run.numerics.get("dtype"), entry.get("precision")
     if before != now:
         reasons.append(f"numerics changed ({before} to {now})")
-    code, key = _today(entry, run)
     if run.code_version != code:
         reasons.append(f"code version changed ({run.code_version} to {code})")
     # The key covers more than the record names: architecture, its arguments and class map.

@@ -103,14 +103,14 @@ def take_inventory(root: Root) -> Inventory:
     entries = [
         name for name in root.list("models") if name.count("/") == 1 and name.endswith(".json")
     ]
-    models = _read_all(entries, root.read_json)
+    names_of_models = [name.removeprefix("models/").removesuffix(".json") for name in entries]
     receipts = [name for name in root.list("sources") if name.endswith(".receipt.json")]
     return Inventory(
         runs=tuple(sorted(runs, key=lambda run: (run.model, run.dataset, run.run_id))),
         damaged=damaged,
         unsealed=_unsealed(names, {seal.rpartition("/")[0] for seal in seals}),
         manifests=manifests,
-        models={entry["name"]: entry for entry in models},
+        models=dict(zip(names_of_models, _read_all(entries, root.read_json), strict=True)),
         receipts=_read_all(receipts, root.read_json),
     )
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Format = Literal["table", "csv", "json"]
 _FORMATS = ("table", "csv", "json")
 
+# Characters of a cell before it is folded.
+_WIDEST = 48
+
 
 def query(root: Root, sql: str, format: Format = "table", limit: int | None = None) -> str:
     """Run one reading statement over the views of :func:`ops.results.connect`.
@@ -104,14 +107,18 @@ def _only_reading(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Sta
 
 
 def _as_table(columns: list[str], rows: list[tuple[Any, ...]]) -> str:
+    # One or two columns hold a plan or a document, which must not be folded.
+    widest = _WIDEST if len(columns) > 2 else None
     table = Table()
     for index, name in enumerate(columns):
         numeric = any(isinstance(row[index], int | float | Decimal) for row in rows)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if numeric else "left"
+        table.add_column(name, justify=justify, overflow="fold", max_width=widest)
     for row in rows:
         table.add_row(*(_short(value) for value in row))
-    # EXPLAIN and long names need their own width, not that of the terminal of a log.
-    console = Console(file=io.StringIO(), width=None if rows else 80, markup=False)
+    # As wide as the content: a column folded to three letters helps nobody.
+    console = Console(file=io.StringIO(), width=10_000, markup=False)
+    console.width = console.measure(table).maximum
     with console.capture() as capture:
         console.print(table)
     return capture.get().rstrip("\n")

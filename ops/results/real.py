@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -36,7 +37,8 @@ def real_labels(root: Root) -> pa.Table:
     cached = paths.results(name)
     if root.exists(cached):
         return pq.read_table(io.BytesIO(root.read_bytes(cached)))
-    if (spare := root.scratch() / name).exists():
+    spare = _spare(root, name)
+    if spare is not None and spare.exists():
         return pq.read_table(spare)
     rows = sorted(
         (str(sample.meta["source_key"]), [int(label) for label in sample.meta["labels"]])
@@ -50,7 +52,15 @@ def real_labels(root: Root) -> pa.Table:
     pq.write_table(table, buffer, compression="zstd")
     try:
         root.write_bytes(cached, buffer.getvalue())
-    except PermissionError:
-        # Reading results must work with read-only credentials.
-        spare.write_bytes(buffer.getvalue())
+    except OSError:
+        # Reading results must work with read-only credentials, and on a read-only disk.
+        if spare is not None:
+            spare.write_bytes(buffer.getvalue())
     return table
+
+
+def _spare(root: Root, name: str) -> Path | None:
+    try:
+        return root.scratch() / name
+    except OSError:
+        return None

@@ -21,6 +21,10 @@ class ShardDamaged(ShiftlakeError):
     """A shard is not the one its manifest seals: cut, swapped, foreign or missing."""
 
 
+class _NoSample(Exception):
+    """Members of one key that make no sample."""
+
+
 class _Hashing:
     """A shard read from front to back, hashed on the way if asked."""
 
@@ -72,8 +76,7 @@ def read_shard(
     path = paths.shard(manifest.name, entry.name)
     size = root.size(path)
     if size != entry.bytes:
-        found = "no file" if size is None else f"{size:,} bytes"
-        raise _damaged(root, manifest, entry, f"{entry.bytes:,} bytes", found)
+        raise damaged_shard(root, manifest, entry, f"{entry.bytes:,} bytes", _size_text(size))
     count = 0
     with root.open(path) as file:
         source = _Hashing(file, hash)
@@ -81,18 +84,21 @@ def read_shard(
             for sample in _samples(source, f"{manifest.name}/{entry.name}"):
                 where = f"{sample.meta.get('benchmark')}/{sample.meta.get('condition')}"
                 if where != manifest.name:
-                    raise _damaged(root, manifest, entry, f"samples of {manifest.name}", where)
+                    raise damaged_shard(root, manifest, entry, f"samples of {manifest.name}", where)
                 count += 1
                 yield sample
         except (CutArchive, HostileArchive) as error:
-            raise _damaged(root, manifest, entry, error.expected, error.found) from error
+            raise damaged_shard(root, manifest, entry, error.expected, error.found) from error
+        except _NoSample as error:
+            key, problem = error.args
+            raise damaged_shard(root, manifest, entry, f"a sample {key}", problem) from error
         if count != entry.n_samples:
-            raise _damaged(
+            raise damaged_shard(
                 root, manifest, entry, f"{entry.n_samples:,} samples", f"{count:,} samples"
             )
         digest = source.digest()
         if digest is not None and digest != entry.sha256:
-            raise _damaged(root, manifest, entry, f"sha256 {entry.sha256}", f"sha256 {digest}")
+            raise damaged_shard(root, manifest, entry, f"sha256 {entry.sha256}", f"sha256 {digest}")
 
 
 def _samples(source: _Hashing, where: str) -> Iterator[Sample]:
@@ -111,10 +117,16 @@ def _samples(source: _Hashing, where: str) -> Iterator[Sample]:
 
 
 def _assemble(key: str, members: dict[str, bytes]) -> Sample:
-    meta: dict[str, Any] = json.loads(members.pop("json", b"{}"))
     cls = members.pop("cls", None)
+    try:
+        meta: Any = json.loads(members.pop("json"))
+        label = None if cls is None else int(cls)
+    except (KeyError, ValueError) as error:
+        raise _NoSample(key, f"{type(error).__name__}: {error}") from error
+    if not isinstance(meta, dict) or not isinstance(meta.get("labels"), list):
+        raise _NoSample(key, "no labels in the JSON member")
     extension, image = next(iter(members.items()), ("jpg", None))
-    return Sample(key, image, extension, None if cls is None else int(cls), meta)
+    return Sample(key, image, extension, label, meta)
 
 
 @dataclass(frozen=True)
@@ -181,7 +193,9 @@ def verify(
                     keys.add(sample.key)
                     histogram.update(sample.meta["labels"])
             elif (size := root.size(paths.shard(dataset, entry.name))) != entry.bytes:
-                raise _damaged(root, manifest, entry, f"{entry.bytes:,} bytes", size)
+                raise damaged_shard(
+                    root, manifest, entry, f"{entry.bytes:,} bytes", _size_text(size)
+                )
         except ShardDamaged as error:
             problems.append(f"{entry.name}: expected {error.expected}, found {error.found}")
         if progress:
@@ -200,13 +214,18 @@ def verify(
     )
 
 
-def _damaged(
+def damaged_shard(
     root: Root, manifest: Manifest, entry: ShardEntry, expected: object, found: object
 ) -> ShardDamaged:
+    """The error for a shard that is not what was sealed."""
     return ShardDamaged(
         f"Shard {entry.name} is not the one that was sealed.",
         expected=expected,
-        found=found if found is not None else "no file",
+        found=found,
         where=root.at(paths.shard(manifest.name, entry.name)),
         remedy=f"remove it and build again: shiftlake build {manifest.name}",
     )
+
+
+def _size_text(size: int | None) -> str:
+    return "no file" if size is None else f"{size:,} bytes"

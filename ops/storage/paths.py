@@ -13,6 +13,8 @@ The layout is part of the contract, so that ordinary tools find their way::
 
 from __future__ import annotations
 
+UNSEALED = "unsealed-"
+
 
 def source(benchmark: str, filename: str) -> str:
     """Path of a published archive, exactly as it was downloaded."""
@@ -46,7 +48,7 @@ def shard(name: str, filename: str) -> str:
 
 def unsealed(name: str, version: str) -> str:
     """Folder of the notes on an unsealed build; gone once the dataset is sealed."""
-    return f"shards/{name}/unsealed-{version}"
+    return f"shards/{name}/{UNSEALED}{version}"
 
 
 def shard_record(name: str, version: str, filename: str) -> str:

@@ -106,7 +106,9 @@ def seal(
     )
 
 
-def add_model(root: Root, name: str = "pooled", outputs: int = 1000, **fields: object) -> ModelEntry:
+def add_model(
+    root: Root, name: str = "pooled", outputs: int = 1000, **fields: object
+) -> ModelEntry:
     given = {
         "kind": "callable",
         "reference": "tiny_networks:Pooled",

@@ -68,7 +68,9 @@ def test_pixels_are_those_of_a_whole_resize_then_a_crop(
 
 
 @pytest.mark.parametrize("size", [(500, 375), (375, 500), (500, 333), (1280, 720), (224, 224)])
-@pytest.mark.parametrize(("resize", "kind"), [(256, "bilinear"), (235, "bicubic"), (248, "bicubic")])
+@pytest.mark.parametrize(
+    ("resize", "kind"), [(256, "bilinear"), (235, "bicubic"), (248, "bicubic")]
+)
 def test_pixels_at_the_sizes_of_the_benchmarks(
     size: tuple[int, int], resize: int, kind: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""Accuracies: ReaL's denominator, masks that never hurt, pm-k, flips, ImageNet-C's names."""
+"""Accuracies: ReaL's denominator, masks that never hurt, pm-k, ImageNet-C's names."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,6 @@ from ops.metrics.corruption import (
     mean_error_pct,
     relative_mce_alexnet_pct,
 )
-from ops.metrics.flips import flips, top5_distance
 
 REAL = Path(__file__).parents[3] / "shared" / "samples" / "real.json"
 
@@ -95,18 +94,6 @@ def test_pm_k_is_the_worst_frame_within_k(neighbours, data):
 def test_a_frame_set_without_its_anchor_is_refused_by_name():
     with pytest.raises(ShiftlakeError, match="frame set b"):
         pm_k_correct(np.array(["a", "b"]), np.array([0, 1]), np.array([True, True]), 10)
-
-
-def test_flips_compare_with_the_first_frame_for_noise_and_the_last_otherwise():
-    pred = np.array([[1, 2, 2, 1]])
-    assert flips(pred, noise=False).tolist() == [[True, False, True]]
-    assert flips(pred, noise=True).tolist() == [[True, True, False]]
-
-
-def test_top5_distance_counts_ranks_and_saturates():
-    lists = np.array([[[0, 1, 2, 3, 4], [0, 1, 2, 3, 4], [1, 0, 2, 3, 4], [5, 6, 7, 8, 9]]])
-    # A swap of the first two moves each by one; five strangers cost 5+4+3+2+1.
-    assert top5_distance(lists, noise=False).tolist() == [[0, 2, 15]]
 
 
 def test_alexnet_is_100_percent_of_itself():

@@ -44,6 +44,14 @@ def test_a_table_shows_names_and_short_numbers(lake):
     assert "0.123457" in text
 
 
+def test_a_table_is_as_wide_as_its_content(full_lake):
+    text = query(full_lake.root, "SELECT * FROM leaderboard")
+    assert "imagenet_vid_robust" in text
+    assert "mce_alexnet_pct" in text
+    plan = query(full_lake.root, "EXPLAIN SELECT * FROM accuracy")
+    assert "read_parquet" in plan.lower()
+
+
 def test_limit_cuts_the_rows(lake):
     assert len(json.loads(query(lake.root, "FROM range(10)", "json", limit=3))) == 3
 

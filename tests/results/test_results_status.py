@@ -79,6 +79,13 @@ def test_an_older_code_version_is_stale(lake, catalog):
     assert _of(lake, catalog).reason.startswith("code version changed (0 to ")
 
 
+def test_an_entry_of_another_release_does_not_close_the_view_of_all_results(lake, catalog):
+    lake.run(lake.model("net"), lake.dataset(NAME, 4), _rows())
+    entry = lake.root.read_json("models/net.json")
+    lake.root.write_json("models/net.json", {**entry, "field_of_tomorrow": 1})
+    assert "register it again" in _of(lake, catalog).reason
+
+
 def test_a_new_note_on_a_model_changes_nothing(lake, catalog):
     lake.run(lake.model("net"), lake.dataset(NAME, 4), _rows())
     lake.model("net", note="best so far")

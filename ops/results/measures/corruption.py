@@ -16,6 +16,9 @@ from ops.results.measures.unit import ALPHA, Row, Unit, run_filter
 if TYPE_CHECKING:
     import duckdb
 
+# Bits in one BIGINT; two of them hold the 95 cells of ImageNet-C.
+_BITS = 48
+
 # Corruption and severity to top-1 error in [0, 1].
 Errors = dict[tuple[str, int], float]
 Weights = Mapping[tuple[str, int], float]
@@ -163,26 +166,38 @@ def _wrong_by_source(
     benchmark: str,
     cells: list[tuple[str, int]],
 ) -> NDArray[np.float64] | None:
-    """Wrong answers, shape (source images, cells); None where the cells' images differ."""
-    wrong = ", ".join(
-        f"count(*) FILTER (WHERE condition = '{name}/{severity}' AND correct IS NOT true)"
-        for name, severity in cells
-    )
+    """Wrong answers, shape (source images, cells); None where the cells' images differ.
+
+    Every cell has a bit of its own, so that millions of rows become one pass that sets bits:
+    a column a cell took ten times as long.
+    """
     if not cells:
         return None
+    bits = [(1 << i, 0) if i < _BITS else (0, 1 << (i - _BITS)) for i in range(len(cells))]
+    values = ", ".join(
+        f"('{name}/{severity}', {low}::BIGINT, {high}::BIGINT)"
+        for (name, severity), (low, high) in zip(cells, bits, strict=True)
+    )
     found = connection.execute(
         f"""
-        SELECT count(*) AS renderings, count(DISTINCT condition) AS conditions, {wrong}
+        SELECT count(*) AS renderings, bit_or(low) AS low, bit_or(high) AS high,
+            bit_or(CASE WHEN correct IS NOT true THEN low ELSE 0 END) AS wrong_low,
+            bit_or(CASE WHEN correct IS NOT true THEN high ELSE 0 END) AS wrong_high
         FROM predictions
+        JOIN (VALUES {values}) AS cells (condition, low, high) USING (condition)
         WHERE benchmark = $benchmark AND model = $model AND run_id IN ({run_filter([unit])})
         GROUP BY source_key ORDER BY source_key
         """,
         {"benchmark": benchmark, "model": unit.model},
     ).fetchnumpy()
-    renderings, conditions, *columns = found.values()
-    if (renderings != len(cells)).any() or (conditions != len(cells)).any():
+    all_low, all_high = (sum(side) for side in zip(*bits, strict=True))
+    once = found["renderings"] == len(cells)
+    if not (once & (found["low"] == all_low) & (found["high"] == all_high)).all():
         return None
-    return np.stack(columns, axis=1).astype(np.float64)
+    wrong = [found["wrong_low"], found["wrong_high"]]
+    return np.stack(
+        [(wrong[i // _BITS] >> (i % _BITS)) & 1 for i in range(len(cells))], axis=1
+    ).astype(np.float64)
 
 
 def _cell(condition: str) -> tuple[str, int]:

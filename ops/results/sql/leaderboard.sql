@@ -14,9 +14,9 @@ WITH headline (benchmark, metric, variant, better) AS (
         ('imagenet_vid_robust', 'pm10', 'with anchor', 'higher'),
         ('ytbb_robust', 'pm10', 'with anchor', 'higher'),
         ('cifar_100', 'top1', 'unmasked', 'higher'),
-        ('caltech_101', 'mean_per_class', 'unmasked', 'higher'),
-        ('caltech_256', 'mean_per_class', 'unmasked', 'higher'),
-        ('sun_397', 'mean_per_class', 'unmasked', 'higher')
+        ('caltech_101', 'top1', 'unmasked', 'higher'),
+        ('caltech_256', 'top1', 'unmasked', 'higher'),
+        ('sun_397', 'top1', 'unmasked', 'higher')
 )
 SELECT
     m.model, m.benchmark, m.condition, m.metric, m.variant, h.better,

@@ -1,0 +1,106 @@
+"""What a dataset is made of: verified archives, small files beside them, or sealed datasets."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ops.errors import ShiftlakeError
+from ops.fetch import read_receipt
+from ops.shards.manifest import Manifest, ShardEntry, SourceRef, read_manifest
+from ops.shards.reader import damaged_shard
+from ops.storage import Root, paths
+
+if TYPE_CHECKING:
+    from ops.catalog import Catalog, DatasetSpec
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What one or more datasets are made of.
+
+    Parameters
+    ----------
+    refs : list of SourceRef
+        Identity of each input, for the manifest.
+    archives : callable
+        Brings the archives to this machine, and gives their local paths.
+    side : dict
+        Contents of the small files beside the archive, by file id.
+    """
+
+    refs: list[SourceRef]
+    archives: Callable[[], list[Path]]
+    side: dict[str, bytes]
+
+
+def find_inputs(root: Root, catalog: Catalog, spec: DatasetSpec) -> Inputs:
+    """Find the inputs of a dataset.
+
+    Raises
+    ------
+    ShiftlakeError
+        If a source has no receipt, or a dataset it derives from is not sealed.
+    """
+    return _derived(root, spec) if spec.derived_from else _published(root, catalog, spec)
+
+
+def _published(root: Root, catalog: Catalog, spec: DatasetSpec) -> Inputs:
+    refs: list[SourceRef] = []
+    stored: list[str] = []
+    for file_id in spec.files:
+        file = catalog.file(spec.benchmark, file_id)
+        receipt = read_receipt(root, file)
+        if receipt is None:
+            raise ShiftlakeError(
+                f"{spec.name}: a source is missing.",
+                expected=f"a verified copy of {file.name}",
+                found="no receipt",
+                where=root.at(paths.source(file.benchmark, file.name)),
+                remedy=f"shiftlake fetch {file.benchmark}, or shiftlake add FILE",
+            )
+        stored.append(paths.source(file.benchmark, file.name))
+        refs.append(
+            SourceRef(
+                benchmark=file.benchmark,
+                file=file.id,
+                name=file.name,
+                sha256=receipt.sha256,
+                bytes=receipt.bytes,
+            )
+        )
+    beside = zip(refs[1:], stored[1:], strict=True)
+    side = {ref.file: root.read_bytes(path) for ref, path in beside}
+    return Inputs(refs, lambda: [root.local_copy(stored[0])], side)
+
+
+def _derived(root: Root, spec: DatasetSpec) -> Inputs:
+    manifests = [read_manifest(root, name) for name in spec.derived_from]
+    refs = [
+        SourceRef(
+            benchmark=manifest.benchmark,
+            file=manifest.condition,
+            name=manifest.name,
+            sha256=manifest.version,
+            bytes=manifest.bytes,
+        )
+        for manifest in manifests
+    ]
+    shards = [(manifest, entry) for manifest in manifests for entry in manifest.shards]
+    return Inputs(refs, lambda: [_sealed_shard(root, *shard) for shard in shards], {})
+
+
+def _sealed_shard(root: Root, manifest: Manifest, entry: ShardEntry) -> Path:
+    """Local path of a shard that is what was sealed, to the last bit."""
+    shard = paths.shard(manifest.name, entry.name)
+    if (size := root.size(shard)) != entry.bytes:
+        raise damaged_shard(root, manifest, entry, f"{entry.bytes:,} bytes", f"{size} bytes")
+    path = root.local_copy(shard)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != entry.sha256:
+        raise damaged_shard(root, manifest, entry, f"sha256 {entry.sha256}", f"sha256 {digest}")
+    return path
