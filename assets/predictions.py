@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 @dg.asset(
     key=["evaluation", "predictions"],
     group_name="predictions",
-    deps=[list(suite.key) for suite in suites().values() if suite.evaluated],
+    deps=[
+        # A benchmark's predictions stand on all conditions of that benchmark.
+        dg.AssetDep(
+            list(suite.key),
+            partition_mapping=dg.AllPartitionMapping() if suite.partitioned else None,
+        )
+        for suite in suites().values()
+        if suite.evaluated
+    ],
     partitions_def=PREDICTIONS,
     backfill_policy=dg.BackfillPolicy.single_run(),
     output_required=False,

@@ -14,6 +14,18 @@ from ops.fetch import Receipt, fetch, read_receipt
 OWNERS = ["team:shiftlake"]
 
 
+class FetchConfig(dg.Config):
+    """How a file is fetched.
+
+    Parameters
+    ----------
+    again : bool
+        Download even where a verified copy stands, because the publisher's file changed.
+    """
+
+    again: bool = False
+
+
 def source_assets() -> list[dg.AssetsDefinition]:
     """One asset for every published file that a dataset is made of."""
     return [_source_asset(key, file) for key, file in source_files().items()]
@@ -37,13 +49,19 @@ def _source_asset(key: tuple[str, str], file: SourceFile) -> dg.AssetsDefinition
             )
         ],
     )
-    def source(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult:
+    def source(
+        context: dg.AssetExecutionContext, config: FetchConfig, lake: Lake
+    ) -> dg.MaterializeResult:
         root, catalog = lake.open(), lake.load()
         wanted = catalog.file(file.benchmark, file.id)
-        stood = read_receipt(root, wanted) is not None
+        stood = not config.again and read_receipt(root, wanted) is not None
         started = time.monotonic()
         receipt = fetch(
-            root, wanted, progress=_progress(context.log.info, file.name), log=context.log.info
+            root,
+            wanted,
+            progress=_progress(context.log.info, file.name),
+            log=context.log.info,
+            again=config.again,
         )
         return dg.MaterializeResult(
             metadata=_metadata(receipt, time.monotonic() - started, stood),

@@ -1,10 +1,12 @@
 """Evaluation input beside torch's: decode, resize, crop and batch, with the same workers.
 
 The peer is ``torch.utils.data.DataLoader`` over ``torchvision.datasets.ImageFolder`` with
-torchvision's Resize, CenterCrop, ToTensor and Normalize. Both sides end with the same float32
-batch on the CPU, and every pixel is compared before anything is timed. Rounds alternate between
-the two sides; the median is reported. A second figure for Shiftlake stops at the 8-bit batch,
-which is what is copied to a GPU (normalisation then runs there).
+torchvision's Resize, CenterCrop, ToTensor and Normalize, its workers started and warm. Both sides
+end with the same float32 batch on the CPU, and every pixel is compared before anything is timed.
+Rounds alternate between the two sides; the median is reported. A second figure for Shiftlake stops
+at the 8-bit batch, which is what is copied to a GPU (normalisation then runs there). Beside the
+speed stands the CPU time of all processes for one image, which other load on the machine moves
+less.
 
     python benchmarks/evaluation_input.py [--images FOLDER] [--workers 1 2] [--rounds 5]
 
@@ -16,12 +18,14 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import multiprocessing
 import os
 import platform
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -108,7 +112,7 @@ def ours(
             yield forward.normalise(item.pixels) if normalised else item.pixels
 
 
-def peer(files: Path, transform: Transform, workers: int) -> Iterator[torch.Tensor]:
+def peer(files: Path, transform: Transform, workers: int) -> torch.utils.data.DataLoader:
     # The wheel of torchvision is built for CUDA; beside a CPU torch its import stops at these two
     # operators, which no image transform uses.
     library = torch.library.Library("torchvision", "FRAGMENT")
@@ -125,9 +129,13 @@ def peer(files: Path, transform: Transform, workers: int) -> Iterator[torch.Tens
         transforms.Normalize(transform.mean, transform.std),
     ]
     dataset = datasets.ImageFolder(str(files), transforms.Compose(steps))
-    loader = torch.utils.data.DataLoader(dataset, batch_size=BATCH_SIZE, num_workers=workers)
-    for pixels, _ in loader:
-        yield pixels
+    return torch.utils.data.DataLoader(
+        dataset, batch_size=BATCH_SIZE, num_workers=workers, persistent_workers=True
+    )
+
+
+def pixels_of(loader: torch.utils.data.DataLoader) -> Iterator[torch.Tensor]:
+    return (pixels for pixels, _ in loader)
 
 
 def identical(mine: Iterator[torch.Tensor], theirs: Iterator[torch.Tensor]) -> int:
@@ -145,11 +153,20 @@ def identical(mine: Iterator[torch.Tensor], theirs: Iterator[torch.Tensor]) -> i
     return count
 
 
-def rate(make: Callable[[], Iterator[torch.Tensor]]) -> float:
-    """Images a second over one pass, from the first request to the last batch."""
-    start = time.perf_counter()
+def measure(make: Callable[[], Iterator[torch.Tensor]]) -> tuple[float, float]:
+    """Images a second, and CPU milliseconds an image, of one pass from first request to last."""
+    start, spent = time.perf_counter(), cpu_seconds()
     count = sum(len(batch) for batch in make())
-    return count / (time.perf_counter() - start)
+    return count / (time.perf_counter() - start), (cpu_seconds() - spent) / count * 1e3
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process and of the workers it has now."""
+    ticks = 0
+    for worker in [os.getpid(), *(child.pid for child in multiprocessing.active_children())]:
+        fields = Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -167,41 +184,49 @@ def main() -> None:
         kilobytes = manifest.bytes / manifest.n_samples / 1000
         for interpolation in ("bilinear", "bicubic"):
             transform = Transform(interpolation=interpolation)
-            compared = identical(
-                ours(root, manifest, transform, 2, True), peer(files, transform, 2)
-            )
             for workers in dict.fromkeys(arguments.workers):
+                loader = peer(files, transform, workers)
+                compared = identical(
+                    ours(root, manifest, transform, workers, True), pixels_of(loader)
+                )
                 sides: dict[str, Callable[[], Iterator[torch.Tensor]]] = {
-                    "peer": lambda t=transform, w=workers: peer(files, t, w),
-                    "shiftlake": lambda t=transform, w=workers: ours(root, manifest, t, w, True),
-                    "shiftlake_uint8": lambda t=transform, w=workers: ours(
-                        root, manifest, t, w, False
-                    ),
+                    "peer": partial(pixels_of, loader),
+                    "shiftlake": partial(ours, root, manifest, transform, workers, True),
+                    "shiftlake_uint8": partial(ours, root, manifest, transform, workers, False),
                 }
-                found: dict[str, list[float]] = {side: [] for side in sides}
+                found: dict[str, list[tuple[float, float]]] = {side: [] for side in sides}
                 for _ in range(arguments.rounds):
                     for side, make in sides.items():
-                        found[side].append(rate(make))
-                median = {side: statistics.median(rates) for side, rates in found.items()}
-                rows.append(
-                    {
-                        "interpolation": interpolation,
-                        "workers": workers,
-                        "images_compared_identical": compared,
-                        "images_per_second": {k: round(v, 1) for k, v in median.items()},
-                        "rounds": {k: [round(v, 1) for v in r] for k, r in found.items()},
-                        "ratio": round(median["shiftlake"] / median["peer"], 2),
-                        "ratio_uint8": round(median["shiftlake_uint8"] / median["peer"], 2),
-                    }
-                )
+                        found[side].append(measure(make))
+                rows.append(summary(interpolation, workers, compared, found))
+                del loader, sides
     report(rows, kilobytes, arguments.count)
+
+
+def summary(
+    interpolation: str, workers: int, compared: int, found: dict[str, list[tuple[float, float]]]
+) -> dict:
+    speed = {k: statistics.median(rate for rate, _ in v) for k, v in found.items()}
+    cpu = {k: statistics.median(spent for _, spent in v) for k, v in found.items()}
+    return {
+        "interpolation": interpolation,
+        "workers": workers,
+        "images_compared_identical": compared,
+        "images_per_second": {k: round(v, 1) for k, v in speed.items()},
+        "cpu_ms_per_image": {k: round(v, 3) for k, v in cpu.items()},
+        "rounds": {k: [round(rate, 1) for rate, _ in v] for k, v in found.items()},
+        "ratio": round(speed["shiftlake"] / speed["peer"], 2),
+        "ratio_uint8": round(speed["shiftlake_uint8"] / speed["peer"], 2),
+        "cpu_ratio": round(cpu["peer"] / cpu["shiftlake"], 2),
+    }
 
 
 def report(rows: list[dict], kilobytes: float, count: int) -> None:
     import torchvision
 
     table = Table(title=f"Evaluation input, images/s ({count} JPEGs, mean {kilobytes:.0f} kB)")
-    for heading in ("filter", "workers", "DataLoader", "Shiftlake", "ratio", "8-bit", "ratio"):
+    headings = ("filter", "workers", "DataLoader", "Shiftlake", "ratio", "8-bit", "ratio")
+    for heading in (*headings, "CPU ms DataLoader", "CPU ms Shiftlake", "ratio"):
         table.add_column(heading, justify="right")
     for row in rows:
         speed = row["images_per_second"]
@@ -213,8 +238,13 @@ def report(rows: list[dict], kilobytes: float, count: int) -> None:
             f"{row['ratio']:.2f}",
             f"{speed['shiftlake_uint8']:,.0f}",
             f"{row['ratio_uint8']:.2f}",
+            f"{row['cpu_ms_per_image']['peer']:.2f}",
+            f"{row['cpu_ms_per_image']['shiftlake']:.2f}",
+            f"{row['cpu_ratio']:.2f}",
         )
-    Console().print(table, f"bar: {BAR} x; pixels identical to torchvision's in every case")
+    Console(width=120).print(
+        table, f"bar: {BAR} x; pixels identical to torchvision's in every case"
+    )
     RESULT.parent.mkdir(exist_ok=True)
     result = {
         "what": "evaluation input: decode, resize, crop, batch",

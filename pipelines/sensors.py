@@ -1,11 +1,13 @@
 """Sensors: a new model, a changed upstream, a changed prediction."""
 
+from typing import Any
+
 import dagster as dg
 
 from assets.lake import Lake
 from assets.partitions import BENCHMARKS, MODELS
 from assets.suites import source_files
-from ops.fetch import read_receipt
+from ops.fetch import probe, read_receipt, standing
 
 automation = dg.AutomationConditionSensorDefinition(
     name="results_follow_predictions",
@@ -51,34 +53,36 @@ def new_models(context: dg.SensorEvaluationContext, lake: Lake) -> dg.SensorResu
 @dg.sensor(
     job_name="sources",
     minimum_interval_seconds=3600,
-    description="Fetches again what the catalog (or its overlay) states otherwise than the "
-    "receipt of the copy at hand.",
+    description="Fetches again what the catalog (or its overlay) states otherwise than the receipt "
+    "of the copy at hand, and what the publisher offers otherwise where no hash is stated.",
 )
 def changed_upstream(
     context: dg.SensorEvaluationContext, lake: Lake
 ) -> dg.SensorResult | dg.SkipReason:
-    """Compare every receipt with the catalog."""
+    """Compare every receipt with the catalog, and unhashed files with what is offered now."""
     root, catalog = lake.open(), lake.load()
-    changed: list[dg.AssetKey] = []
-    marks: list[str] = []
+    changed: dict[tuple[str, str], str] = {}
+    again: dict[str, Any] = {}
     for key, packaged in source_files().items():
         file = catalog.file(packaged.benchmark, packaged.id)
         receipt = read_receipt(root, file)
         if receipt is None:
             continue
-        stated = dict(file.hashes)
-        differs = [
-            name
-            for name, value in stated.items()
-            if (found := getattr(receipt, name, None)) and found != value
-        ]
-        if file.bytes.value is not None and file.bytes.value != receipt.bytes:
-            differs.append("bytes")
-        if differs:
-            changed.append(dg.AssetKey(list(key)))
-            marks.append(f"{file.id}:{stated}:{file.bytes.value}")
+        if standing(root, file) is None:
+            changed[key] = "the copy at hand is not what the catalog states"
+        elif not file.hashes and (offer := probe(file)) and (reason := offer.differs(receipt)):
+            changed[key] = reason
+            again["__".join(key)] = {"config": {"again": True}}
     if not changed:
         return dg.SkipReason("every archive at hand is the one the catalog states")
+    for key, reason in changed.items():
+        context.log.info(f"{'/'.join(key)}: {reason}")
     return dg.SensorResult(
-        run_requests=[dg.RunRequest(run_key="|".join(sorted(marks)), asset_selection=changed)]
+        run_requests=[
+            dg.RunRequest(
+                run_key="|".join(sorted(f"{key}:{reason}" for key, reason in changed.items())),
+                asset_selection=[dg.AssetKey(list(key)) for key in changed],
+                run_config={"ops": again},
+            )
+        ]
     )

@@ -89,6 +89,9 @@ def stages_to_results(
     root: Root, instance: dg.DagsterInstance, benchmarks: Sequence[str] | None = None
 ) -> Iterator[Stage]:
     """Runs from sealed shards to the leaderboard, for the registered models."""
+    from ops.models import list_models
+
+    instance.add_dynamic_partitions("model", list_models(root))
     models = list(MODELS.get_partition_keys(dynamic_partitions_store=instance))
     wanted = benchmarks or [
         name

@@ -20,7 +20,6 @@ from ops.catalog.facts import (
 )
 from ops.storage import paths
 
-
 SCHEMES = ("http://", "https://", "file://", "s3://", "hf://")
 
 

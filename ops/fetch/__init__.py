@@ -15,7 +15,8 @@ from ops.fetch.errors import (
     UnknownFile,
     WrongContent,
 )
-from ops.fetch.receipt import Receipt, read_receipt, verify_source
+from ops.fetch.probe import Offer, probe
+from ops.fetch.receipt import Receipt, read_receipt, standing, verify_source
 from ops.fetch.stored import local_source
 from ops.fetch.transfer import Patience
 
@@ -25,6 +26,7 @@ __all__ = [
     "DiskFull",
     "FetchError",
     "ManualFile",
+    "Offer",
     "Patience",
     "Receipt",
     "UnknownFile",
@@ -32,6 +34,8 @@ __all__ = [
     "add",
     "fetch",
     "local_source",
+    "probe",
     "read_receipt",
+    "standing",
     "verify_source",
 ]

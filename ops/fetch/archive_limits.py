@@ -9,7 +9,9 @@ from ops.errors import ShiftlakeError
 
 MIB = 1 << 20
 GIB = 1 << 30
-_DRIVE = re.compile("[A-Za-z]:")
+# Surrogates stand for bytes that are no UTF-8, as the tar reader hands them on.
+_UNSAFE = re.compile(r"^/|^[A-Za-z]:|(?:^|/)\.\.(?:/|$)|[\\\x00-\x1f\ud800-\udfff]")
+_LOOSE = re.compile(r"(?:^|/)\.?(?:/|$)")
 
 
 class HostileArchive(ShiftlakeError):
@@ -74,16 +76,7 @@ def safe_name(name: str, where: object) -> str:
         For absolute names, drive letters, backslashes, ``..``, control characters, and bytes
         that are no text.
     """
-    parts = name.split("/")
-    if (
-        name.startswith("/")
-        or ".." in parts
-        or "\\" in name
-        or _DRIVE.match(name)
-        or any(ord(letter) < 32 for letter in name)
-        # Bytes that are no UTF-8, as the tar reader hands them on.
-        or any("\ud800" <= letter <= "\udfff" for letter in name)
-    ):
+    if _UNSAFE.search(name):
         raise HostileArchive(
             "An archive member has a name that may leave its folder.",
             expected="a relative name in UTF-8 without '..'",
@@ -91,7 +84,9 @@ def safe_name(name: str, where: object) -> str:
             where=where,
             remedy="check where the archive comes from; it is not used",
         )
-    return "/".join(part for part in parts if part not in ("", "."))
+    if not _LOOSE.search(name):
+        return name
+    return "/".join(part for part in name.split("/") if part not in ("", "."))
 
 
 def refuse_kind(name: str, kind: str, where: object) -> None:

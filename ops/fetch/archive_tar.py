@@ -111,6 +111,10 @@ def walk_tar(source: Source, where: object, limits: Limits) -> Iterator[TarMembe
             _cut(where, source.tell(), "the next member or the end-of-archive marker")
         if not block.strip(b"\0"):
             return
+        plain = None if long_name or pax else _plain_file(block)
+        if plain is not None:
+            yield from _member(source, safe_name(plain[0], where), plain[1], where, limits)
+            continue
         try:
             info = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
         except tarfile.HeaderError as error:
@@ -140,12 +144,33 @@ def walk_tar(source: Source, where: object, limits: Limits) -> Iterator[TarMembe
             refuse_kind(name, _KINDS.get(info.type, f"type {info.type!r}"), where)
         if size < 0 or not name:
             refuse_kind(name, f"a member of {size} bytes named {info.name!r}", where)
-        limits.check_member(name, size, where)
-        offset = source.tell()
-        yield TarMember(name, offset, size)
-        rest = offset + size + (-size) % BLOCK - source.tell()
-        if not source.skip(rest):
-            _cut(where, source.tell(), f"all {size:,} bytes of {name}")
+        yield from _member(source, name, size, where, limits)
+
+
+def _member(
+    source: Source, name: str, size: int, where: object, limits: Limits
+) -> Iterator[TarMember]:
+    limits.check_member(name, size, where)
+    offset = source.tell()
+    yield TarMember(name, offset, size)
+    rest = offset + size + (-size) % BLOCK - source.tell()
+    if not source.skip(rest):
+        _cut(where, source.tell(), f"all {size:,} bytes of {name}")
+
+
+def _plain_file(block: bytes) -> tuple[str, int] | None:
+    """Name and size out of a header of the commonest kind; None leaves it to the full reader."""
+    if block[156:157] != tarfile.REGTYPE or any(block[345:500]):
+        return None
+    try:
+        size = int(block[124:136].rstrip(b" \0"), 8)
+        checksum = int(block[148:156].rstrip(b" \0"), 8)
+    except ValueError:
+        return None
+    name = block[:100].partition(b"\0")[0]
+    if not name or size < 0 or sum(block) - sum(block[148:156]) + 8 * 0x20 != checksum:
+        return None
+    return name.decode("utf-8", "surrogateescape"), size
 
 
 def _payload(source: Source, size: int, where: object) -> bytes:
@@ -170,7 +195,7 @@ def _pax_records(payload: bytes, where: object) -> dict[str, str]:
         digits, _, _ = payload[position : position + 20].partition(b" ")
         length = int(digits) if digits.isdigit() else 0
         record = payload[position : position + length]
-        if length <= len(digits) + 1 or not record.endswith(b"\n"):
+        if length <= len(digits) + 1 or len(record) < length or not record.endswith(b"\n"):
             raise _unreadable(payload[position : position + 40], where)
         keyword, _, value = record[len(digits) + 1 : -1].partition(b"=")
         text = value.decode("utf-8", "surrogateescape")

@@ -32,6 +32,7 @@ def fetch(
     progress: Progress | None = None,
     log: Log | None = None,
     patience: Patience | None = None,
+    again: bool = False,
 ) -> Receipt:
     """Bring a published file under the root, verified.
 
@@ -52,6 +53,9 @@ def fetch(
         is the ``ops.fetch`` logger.
     patience : Patience, optional
         How often and how long to retry.
+    again : bool
+        Download even where a verified copy stands, and trust what comes as on first use if the
+        catalog states no hash. The copy at hand is replaced only by a verified one.
 
     Returns
     -------
@@ -74,26 +78,35 @@ def fetch(
     ['sha256: catalog', 'size: catalog']
     """
     tell = _scrubbed(log)
-    if receipt := standing(root, file):
+    if not again and (receipt := standing(root, file)):
         return receipt
     folder = folder_in(root.scratch())
     with sole(folder, file, tell):
         # The one we waited for may have brought it.
-        if receipt := standing(root, file) or adopt(root, file, tell):
+        if not again and (receipt := standing(root, file) or adopt(root, file, tell)):
             return receipt
-        return _download(root, file, folder, progress or _silent, tell, patience or Patience())
+        earlier = None if again else read_receipt(root, file)
+        known = by_catalog(file)
+        if not known.hashes and earlier:
+            # Trust on first use: later downloads have to be the same file.
+            known.learn("first use", None, {"sha256": earlier.sha256})
+        return _download(
+            root, file, known, folder, progress or _silent, tell, patience or Patience()
+        )
 
 
 def _download(
-    root: Root, file: SourceFile, folder: Path, progress: Progress, log: Log, patience: Patience
+    root: Root,
+    file: SourceFile,
+    expected: Expected,
+    folder: Path,
+    progress: Progress,
+    log: Log,
+    patience: Patience,
 ) -> Receipt:
-    expected = by_catalog(file)
     urls = _ask_zenodo(file, expected, log)
     if not urls:
         raise _manual(file)
-    if not expected.hashes and (earlier := read_receipt(root, file)):
-        # Trust on first use: later downloads have to be the same file.
-        expected.learn("first use", None, {"sha256": earlier.sha256})
     partial = Partial(folder, file)
     if expected.size is not None:
         space.require(folder, max(0, expected.size - partial.size), file.name)

@@ -22,7 +22,8 @@ def clustered_interval(
     Returns
     -------
     mean, lo, hi : float
-        NaN bounds for fewer than two images.
+        NaN bounds for fewer than two images, and where all images score the same: no variation
+        was seen, and an interval of no width would claim a certainty that nobody has.
 
     Notes
     -----
@@ -32,7 +33,7 @@ def clustered_interval(
     from scipy.stats import norm
 
     mean = float(np.mean(score))
-    if score.size < 2:
+    if score.size < 2 or np.ptp(score) == 0:
         return mean, float("nan"), float("nan")
     half = float(norm.ppf(1 - alpha / 2)) * float(np.std(score, ddof=1)) / np.sqrt(score.size)
     return mean, mean - float(half), mean + float(half)

@@ -1,4 +1,4 @@
-"""`map_shards` on one machine: a pool of processes that dies with its parent.
+"""`map_shards` on one machine: a pool of processes that dies with its parent, or of threads.
 
 Callers hand over one task per shard and take results as they finish. Nothing here knows what a
 shard is; a cluster backend would keep this signature.
@@ -10,7 +10,14 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
@@ -26,7 +33,11 @@ def usable_cpus() -> int:
 
 
 def map_shards(
-    fn: Callable[[Task], Result], shards: Sequence[Task], *, workers: int | None = None
+    fn: Callable[[Task], Result],
+    shards: Sequence[Task],
+    *,
+    workers: int | None = None,
+    threads: bool = False,
 ) -> Iterator[tuple[int, Result]]:
     """Run `fn` on every shard task, in parallel, each exactly once.
 
@@ -37,8 +48,11 @@ def map_shards(
     shards : sequence
         The tasks; each should take about a second or more, so that handing it over costs nothing.
     workers : int, optional
-        Number of processes; the usable CPUs by default. With 1, or one task, the work runs in
+        Number of workers; the usable CPUs by default. With 1, or one task, the work runs in
         this process.
+    threads : bool
+        Threads of this process instead of processes: they start at once, and suit tasks that
+        read, hash and write outside the interpreter's lock.
 
     Yields
     ------
@@ -56,15 +70,11 @@ def map_shards(
         for position, task in enumerate(shards):
             yield position, fn(task)
         return
-    # Not "fork": the parent may hold threads and locks (Dagster, torch, gRPC) that a forked
-    # child would inherit in an unknown state.
-    context = multiprocessing.get_context("forkserver")
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_die_with_parent) as pool:
-        waiting = iter(enumerate(shards))
+    with _pool(count, threads, fn.__module__) as pool:
         running: dict[Future[Result], int] = {}
         try:
             # A window of two tasks a worker keeps everyone busy without pickling all tasks at once.
-            for position, task in waiting:
+            for position, task in enumerate(shards):
                 running[pool.submit(fn, task)] = position
                 if len(running) < 2 * count:
                     continue
@@ -82,6 +92,17 @@ def map_shards(
         finally:
             for future in running:
                 future.cancel()
+
+
+def _pool(count: int, threads: bool, module: str) -> Executor:
+    if threads:
+        return ThreadPoolExecutor(count, thread_name_prefix="shard")
+    # Not "fork": the parent may hold threads and locks (Dagster, torch, gRPC) that a forked
+    # child would inherit in an unknown state.
+    context = multiprocessing.get_context("forkserver")
+    # Imported once by the server the workers are forked from, and not again by each of them.
+    context.set_forkserver_preload(["__main__", module])
+    return ProcessPoolExecutor(count, mp_context=context, initializer=_die_with_parent)
 
 
 def _finished(running: dict[Future[Result], int]) -> Iterator[tuple[int, Result]]:

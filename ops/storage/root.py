@@ -134,18 +134,18 @@ class Root:
                 remedy="remove the file and run the stage that writes it again",
             ) from error
 
-    def write_bytes(self, rel: str, data: bytes) -> None:
-        """Publish `data` under `rel`, atomically."""
+    def write_bytes(self, rel: str, data: bytes, *, durable: bool = True) -> None:
+        """Publish `data` under `rel`, atomically; `durable` as in :meth:`writer`."""
         if self.is_local:
-            with self.writer(rel) as file:
+            with self.writer(rel, durable=durable) as file:
                 file.write(data)
         else:
             self.fs.pipe_file(self.at(rel), data)
 
-    def write_json(self, rel: str, value: Any) -> None:
+    def write_json(self, rel: str, value: Any, *, durable: bool = True) -> None:
         """Publish `value` as JSON with sorted keys and a final newline, atomically."""
         text = json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False)
-        self.write_bytes(rel, (text + "\n").encode())
+        self.write_bytes(rel, (text + "\n").encode(), durable=durable)
 
     def open(self, rel: str) -> BinaryIO:
         """Open a published file for reading."""
@@ -154,8 +154,17 @@ class Root:
         return cast(BinaryIO, self.fs.open(self.at(rel), "rb", block_size=8 << 20))
 
     @contextmanager
-    def writer(self, rel: str) -> Iterator[BinaryIO]:
+    def writer(self, rel: str, *, durable: bool = True) -> Iterator[BinaryIO]:
         """Write a file that appears under `rel` only once the block ends without an error.
+
+        Parameters
+        ----------
+        rel : str
+            Path below the root.
+        durable : bool
+            Wait until the disk has the content. Without it a power failure (not a mere crash of
+            the program) may leave the name with less content: fit for files whose size is
+            recorded elsewhere and compared by every reader.
 
         Yields
         ------
@@ -172,7 +181,8 @@ class Root:
         with full_disk_explained(partial, rel), held(partial) as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
             if target is None:
                 self.fs.put_file(str(partial), self.at(rel))
             else:

@@ -89,3 +89,10 @@ def test_random_numbers_depend_on_the_key_alone():
     first = keyed_generator("imagenet_o", "a").random(3)
     assert (first == keyed_generator("imagenet_o", "a").random(3)).all()
     assert (first != keyed_generator("imagenet_o", "b").random(3)).all()
+
+
+def test_no_variation_between_images_gives_no_interval_rather_than_one_of_no_width():
+    mean, lo, hi = clustered_interval(np.full(40, 0.25))
+    assert mean == 0.25
+    assert np.isnan(lo)
+    assert np.isnan(hi)

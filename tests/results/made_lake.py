@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from ops.catalog.classes import subset
 from ops.inference import PREDICTIONS, plan_key
-from ops.inference.record import Numerics
+from ops.inference.record import Numerics, RunRecord
 from ops.metrics.corruption import corruptions_15, corruptions_19
 from ops.models import ModelEntry, Transform
 from ops.models.entry import WeightsFile
@@ -157,6 +157,7 @@ class Lake:
             "synthetic": manifest.synthetic or entry.synthetic,
             "files": files,
         }
+        RunRecord.model_validate(record)  # made-up runs look exactly like real ones
         if sealed:
             self.root.write_json(f"{folder}/run.json", record)
         return key

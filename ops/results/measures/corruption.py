@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -46,15 +47,18 @@ class _Measured:
         own = np.array([weights.get(cell, 0.0) for cell in self._cells])
         # Not a matrix product: BLAS may add in another order on the next call.
         score = (self._wrong * own).sum(axis=1)
-        _, lo, hi = clustered_interval(score, ALPHA)
+        mean, lo, hi = clustered_interval(score, ALPHA)
+        if math.isnan(lo):
+            return self.unit.row(metric, variant, value, condition=condition, n=len(score))
         return self.unit.row(
             metric,
             variant,
             value,
             condition=condition,
             n=len(score),
-            ci_lo=lo,
-            ci_hi=hi,
+            # About the value itself, which differs from the mean of scores by rounding.
+            ci_lo=value + (lo - mean),
+            ci_hi=value + (hi - mean),
             ci_method=METHOD,
         )
 

@@ -15,7 +15,7 @@ from ops.shards.sample import Sample, media_format, safe_key
 if TYPE_CHECKING:
     from ops.catalog import DatasetSpec
 
-_IMAGE_SUFFIXES = frozenset((".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"))
+_IMAGE_SUFFIXES = frozenset(("bmp", "gif", "jpeg", "jpg", "png", "tif", "tiff", "webp"))
 
 
 class Ignored(str):
@@ -102,8 +102,8 @@ class Layout:
 
 def is_image_name(name: str) -> bool:
     """Whether a file is named as an image, and is not hidden."""
-    path = PurePosixPath(name)
-    return path.suffix.lower() in _IMAGE_SUFFIXES and not path.name.startswith(".")
+    file = name.rpartition("/")[2]
+    return file.rpartition(".")[2].lower() in _IMAGE_SUFFIXES and not file.startswith(".")
 
 
 def parse_json(data: bytes, where: object) -> Any:
@@ -128,8 +128,9 @@ def parse_json(data: bytes, where: object) -> Any:
 
 def stem_key(name: str, levels: int) -> str:
     """Key from the last `levels` parts of a path, without the file's suffix."""
-    path = PurePosixPath(name)
-    return safe_key("/".join((*path.parts[-levels:-1], path.stem)))
+    parts = name.split("/")[-levels:]
+    parts[-1] = PurePosixPath(parts[-1]).stem
+    return safe_key("/".join(parts))
 
 
 def missing_files(dataset: str, what: str, names: list[str]) -> ShiftlakeError:

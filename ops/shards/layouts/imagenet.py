@@ -19,7 +19,7 @@ from ops.shards.sample import Sample
 
 _WNID = re.compile(r"n\d{8}")
 _NO_IMAGE = Ignored("not named as an image")
-_VAL = re.compile(r"ILSVRC2012_val_(\d{8})")
+_VAL = re.compile(r"(?:^|/)(ILSVRC2012_val_\d{8})\.[^./]+$")
 
 
 def label_of(wnid: str) -> int:
@@ -42,14 +42,12 @@ class FlatVal(Layout):
 
     def key(self, name: str) -> str | Ignored:
         """Key of a validation image: its published name without the suffix."""
-        stem = PurePosixPath(name).stem
-        if not _VAL.fullmatch(stem) or not is_image_name(name):
-            return Ignored("not a validation image")
-        return stem
+        found = _VAL.search(name)
+        return found[1] if found and is_image_name(name) else Ignored("not a validation image")
 
     def sample(self, name: str, data: bytes) -> Sample:
         """Make the sample of a validation image."""
-        stem = PurePosixPath(name).stem
+        stem = str(self.key(name))
         number = int(stem.removeprefix("ILSVRC2012_val_"))
         labels = classes.val_labels()
         if not 1 <= number <= len(labels):

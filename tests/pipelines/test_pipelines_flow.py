@@ -1,0 +1,134 @@
+"""One command takes every benchmark from its published archive to a SQL row, exactly once."""
+
+import json
+import os
+import signal
+import sqlite3
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from lake_by_command import Lake
+
+from ops.catalog import load
+from ops.miniature import serve
+from ops.results import connect
+from ops.shards import read_manifest, sealed_datasets
+from ops.storage import open_root
+
+MODEL = ("model", "add", "tiny", "ops.models.smallcnn:SmallCNN")
+SETTINGS = ("--kwargs", '{"num_classes": 1000, "width": 4}', "--resize", "32", "--crop", "32")
+
+
+@pytest.fixture(scope="module")
+def upstream(miniature):
+    with serve(miniature.folder) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory, upstream, miniature):
+    made = Lake(tmp_path_factory.mktemp("flow"), upstream.url, miniature)
+    made.run(*MODEL, *SETTINGS)
+    made.output = made.run("run", "everything").stdout
+    return made
+
+
+def test_every_dataset_is_sealed_with_the_counts_the_upstream_published(lake, miniature):
+    root = open_root(lake.root)
+    assert set(sealed_datasets(root)) == set(load().datasets)
+    for name, counts in miniature.expected.items():
+        manifest = read_manifest(root, name)
+        assert manifest.n_samples == counts["expected"], name
+        assert manifest.synthetic
+
+
+def test_every_sample_of_every_evaluated_dataset_is_one_row(lake):
+    root = open_root(lake.root)
+    evaluated = {
+        spec.name
+        for spec in load().datasets.values()
+        if spec.evaluate and spec.label_space in ("ilsvrc1000", "imagenet_vid30", "ytbb24")
+    }
+    with connect(root) as connection:
+        rows = connection.sql(
+            "SELECT benchmark || '/' || condition, count(*), count(DISTINCT sample_key) "
+            "FROM predictions GROUP BY ALL"
+        ).fetchall()
+    assert {name for name, _, _ in rows} == evaluated
+    for name, count, distinct in rows:
+        assert count == distinct == read_manifest(root, name).n_samples, name
+
+
+def test_the_answers_hold_every_named_quantity_with_an_interval(lake):
+    answer = lake.run("sql", "SELECT DISTINCT benchmark, metric, variant FROM metrics "
+                      "WHERE ci_lo IS NOT NULL AND n > 0", "--format", "json")  # fmt: skip
+    found = {(row["benchmark"], row["metric"], row["variant"]) for row in json.loads(answer.stdout)}
+    for benchmark in ("imagenet_a", "imagenet_r"):
+        assert {(benchmark, "top1", "masked"), (benchmark, "top1", "unmasked")} <= found
+    assert ("imagenet_1k", "top1", "unmasked") in found
+    assert ("imagenet_1k", "top5", "unmasked") in found
+    assert ("imagenet_real", "top1", "real") in found
+    assert ("imagenet_o", "aupr", "step-wise") in found
+    assert any("clean" in variant or "clean" in metric for _, metric, variant in found)
+
+
+def test_dagster_recorded_every_partition_and_every_check_passed(lake):
+    index = next((Path(lake.folder) / "state").rglob("index.db"))
+    with sqlite3.connect(index) as database:
+        partitions = {
+            row[0]
+            for row in database.execute(
+                "SELECT DISTINCT partition FROM event_logs WHERE asset_key = ? "
+                "AND dagster_event_type = 'ASSET_MATERIALIZATION'",
+                ('["imagenet_c", "shards"]',),
+            )
+        }
+        verdicts = Counter(
+            database.execute(
+                "SELECT asset_key, execution_status FROM asset_check_executions"
+            ).fetchall()
+        )
+    assert len(partitions) == 19
+    assert not [key for key, verdict in verdicts if verdict == "FAILED"]
+    # Four checks for each corruption, and one for each archive.
+    assert verdicts['["imagenet_c", "shards"]', "SUCCEEDED"] == 4 * 19
+    assert verdicts['["imagenet_a", "imagenet_a_tar"]', "SUCCEEDED"] == 1
+
+
+def test_a_second_run_changes_no_byte_and_downloads_nothing(lake, upstream):
+    before, requests = lake.files(), len(upstream.log)
+    lake.run("run", "everything")
+    after = lake.files()
+    changed = {name for name in before if before[name] != after.get(name)}
+    assert changed == set()
+    assert set(after) == set(before)
+    assert len(upstream.log) == requests
+
+
+@pytest.mark.parametrize("below", ["sources", "shards", "predictions"])
+def test_killed_in_mid_run_the_next_run_gives_the_same_bytes(
+    below, lake, tmp_path, upstream, miniature
+):
+    other = Lake(tmp_path, upstream.url, miniature)
+    other.run(*MODEL, *SETTINGS)
+    process = other.start("run", "everything")
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        if len(list((Path(other.root) / below).rglob("*.*"))) > 6:
+            break
+        time.sleep(0.02)
+    assert process.poll() is None, "it ended before it could be killed"
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    survived = other.files(below)
+    assert survived
+    other.run("run", "everything")
+    final = other.files()
+    for name, digest in survived.items():
+        if name.endswith((".tar", ".parquet", ".zip", ".gz")):
+            assert final[name] == digest, f"{name} was written again otherwise"
+    stable = (".tar", ".parquet", "manifest.json", ".zip", ".gz")
+    expected = {name: digest for name, digest in lake.files().items() if name.endswith(stable)}
+    assert {name: digest for name, digest in final.items() if name.endswith(stable)} == expected
