@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -9,6 +10,7 @@ from contextlib import ExitStack
 import dagster as dg
 
 from pipelines.cli.terminal import out
+from pipelines.dead_runs import close_dead_runs
 from pipelines.environment import workplace
 from pipelines.pools import set_limits
 
@@ -38,13 +40,16 @@ def serve_ui(port: int, *, demo: bool | None = None) -> int:
             out.print("[yellow]The demo's lake: all images are synthetic.[/yellow]")
         with dg.DagsterInstance.get() as instance:
             set_limits(instance)
+            close_dead_runs(instance)
         out.print(f"Data in {place.root}\nDagster on http://127.0.0.1:{port}", highlight=False)
         command = [sys.executable, "-m", "dagster", "dev"]
         command += ["-w", str(place.project / "workspace.yaml")]
         command += ["-h", "127.0.0.1", "-p", str(port)]
         process = subprocess.Popen(command, cwd=place.project)
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            process.terminate()
-            return process.wait()
+        # Dagster stops its own children when it is asked politely; do so however we are stopped.
+        signal.signal(signal.SIGTERM, lambda *_: process.send_signal(signal.SIGINT))
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                process.send_signal(signal.SIGINT)

@@ -17,6 +17,7 @@ from ops.catalog import Catalog
 from ops.fetch import read_receipt
 from ops.shards import has_manifest
 from ops.storage import Root
+from pipelines.dead_runs import process_tag
 
 _START, _END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 
@@ -121,7 +122,7 @@ def run_stage(
     started = time.monotonic()
     result = job.execute_in_process(
         instance=instance,
-        tags=stage.tags,
+        tags={**stage.tags, **process_tag()},
         asset_selection=[dg.AssetKey(list(key)) for key in stage.assets] or None,
         run_config=QUIET,
         raise_on_error=False,
@@ -179,13 +180,11 @@ def run_everything(context: dg.OpExecutionContext, lake: Lake) -> None:
     """Fetch, seal, evaluate and measure everything that can be had."""
     from pipelines.definitions import build_definitions
 
-    run_all(
-        build_definitions(lake=lake),
-        context.instance,
-        lake.open(),
-        lake.load(),
-        context.log.info,
-    )
+    def log(line: str) -> None:
+        context.log.info(line)
+        print(f"  {line}", flush=True)
+
+    run_all(build_definitions(lake=lake), context.instance, lake.open(), lake.load(), log)
 
 
 @dg.job(

@@ -11,13 +11,19 @@ import numpy as np
 import torch
 import webdataset as wds
 from PIL import Image
+from webdataset.compat import FluidInterface
 
+from ops.errors import ShiftlakeError
 from ops.shards.manifest import Manifest, ShardEntry, read_manifest
 from ops.shards.reader import read_shard
 from ops.shards.sample import Sample
 from ops.storage import Root, open_root
 
 Transform = Callable[[Image.Image], Any]
+
+
+class ShardPipeline(wds.DataPipeline, FluidInterface):  # type: ignore[misc]
+    """A webdataset pipeline that can be continued: ``.map``, ``.shuffle``, ``.batched`` ..."""
 
 
 def open_dataset(
@@ -27,7 +33,7 @@ def open_dataset(
     transform: Transform | None = None,
     decode: bool = True,
     verify: Literal["size", "hash"] = "size",
-) -> wds.DataPipeline:
+) -> ShardPipeline:
     """Open a sealed dataset for torch.
 
     Parameters
@@ -47,7 +53,7 @@ def open_dataset(
 
     Returns
     -------
-    webdataset.DataPipeline
+    ShardPipeline
         A `torch.utils.data.IterableDataset` of dicts with `key` (str), `image`, `label` (int,
         -1 where there is not exactly one), `labels` (list of int) and `meta` (dict). Shards are
         split over nodes and `DataLoader` workers, each sample is seen once. `len` is known.
@@ -60,6 +66,8 @@ def open_dataset(
         If the dataset is not sealed.
     ShardDamaged
         While iterating, if a shard is not what was sealed.
+    ShiftlakeError
+        While iterating, if an image does not decode.
     """
     storage = open_root(root)
     manifest = read_manifest(storage, resolve(storage, dataset))
@@ -72,13 +80,13 @@ def open_dataset(
         }
         manifest = read_manifest(storage, manifest.joined_to)
     finish = partial(_finish, labels=labels, decode=decode, transform=transform)
-    return wds.DataPipeline(
+    return ShardPipeline(
         _Shards(manifest),
         wds.split_by_node,
         wds.split_by_worker,
         _Reading(storage, manifest, verify == "hash"),
         wds.map(finish),
-    ).with_length(manifest.n_samples)
+    ).with_length(manifest.n_samples, silent=True)
 
 
 def resolve(root: Root, dataset: str) -> str:
@@ -124,11 +132,24 @@ def _finish(
     own = sample.meta["labels"] if labels is None else labels.get(sample.key, [])
     image: Any = sample.image
     if decode and image is not None and sample.extension != "mp4":
-        with Image.open(io.BytesIO(image)) as opened:
-            rgb = opened.convert("RGB")
+        rgb = _decoded(sample, image)
         if transform is not None:
             image = transform(rgb)
         else:
             image = torch.from_numpy(np.array(rgb)).permute(2, 0, 1).contiguous()
     label = own[0] if len(own) == 1 else -1
     return {"key": sample.key, "image": image, "label": label, "labels": own, "meta": sample.meta}
+
+
+def _decoded(sample: Sample, data: bytes) -> Image.Image:
+    try:
+        with Image.open(io.BytesIO(data)) as opened:
+            return opened.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise ShiftlakeError(
+            "An image does not decode.",
+            expected="an image Pillow reads",
+            found=f"{type(error).__name__}: {error}",
+            where=f"{sample.meta.get('benchmark')}/{sample.meta.get('condition')}: {sample.key}",
+            remedy="open the dataset with decode=False and decode where you can leave it out",
+        ) from error

@@ -24,7 +24,7 @@ def export(
 
     ImageNet-1k's flat validation images and the nested training tars become class folders, as
     every ImageFolder loader expects; MiniImageNet-C becomes
-    ``<corruption>/severity_5/<wnid>/*.JPEG``.
+    ``<corruption>/severity_5/<wnid>/*.JPEG``. Archives inside archives leave no folder.
 
     Parameters
     ----------
@@ -80,6 +80,8 @@ def published_name(manifest: Manifest, sample: Sample) -> str:
     if manifest.benchmark == "mini_imagenet_c":
         stem = file.rpartition(".")[0]
         return f"{meta['corruption']}/severity_{meta['severity']}/{meta['wnid']}/{stem}.JPEG"
+    if ".tar.gz/" in name:
+        return name.rpartition(".tar.gz/")[2]
     if "#" in name:
         return f"{name.partition('#')[0].rpartition('.')[0]}/{name.partition('#')[2]}.png"
     return name

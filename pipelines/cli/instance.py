@@ -44,15 +44,26 @@ def run(
     import dagster as dg
 
     workplace().enter()
+    from pipelines.dead_runs import close_dead_runs, process_tag
     from pipelines.definitions import build_definitions
+    from pipelines.pools import set_limits
+    from pipelines.stages import QUIET
 
     with dg.DagsterInstance.get() as instance:
+        set_limits(instance)
+        for dead in close_dead_runs(instance):
+            out.print(f"run {dead} had been killed: closed", highlight=False)
         result = (
             build_definitions()
             .resolve_job_def(job)
-            .execute_in_process(instance=instance, raise_on_error=False)
+            .execute_in_process(
+                instance=instance, run_config=QUIET, tags=process_tag(), raise_on_error=False
+            )
         )
-    out.print(f"run {result.run_id}: {'success' if result.success else 'failure'}")
+    out.print(
+        f"run {result.run_id} of {job}: {'success' if result.success else 'failure'}",
+        highlight=False,
+    )
     raise typer.Exit(0 if result.success else 1)
 
 

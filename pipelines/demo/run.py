@@ -15,6 +15,7 @@ from ops.results import leaderboard, status
 from ops.shards import expected_version, read_manifest
 from ops.storage import Root, open_root
 from pipelines.cli.terminal import out
+from pipelines.dead_runs import close_dead_runs, process_tag
 from pipelines.demo.networks import NETWORKS
 from pipelines.demo.upstream import serve_miniature
 from pipelines.environment import workplace
@@ -41,9 +42,10 @@ def run_demo_here() -> None:
 
             with dg.DagsterInstance.get() as instance:
                 set_limits(instance)
+                close_dead_runs(instance)
                 job = build_definitions().resolve_job_def("demo")
                 result = job.execute_in_process(
-                    instance=instance, run_config=QUIET, raise_on_error=False
+                    instance=instance, run_config=QUIET, tags=process_tag(), raise_on_error=False
                 )
         if not result.success:
             out.print("[red]The demo failed; the run's log says why.[/red]")

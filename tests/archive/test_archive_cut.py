@@ -172,11 +172,13 @@ def test_whatever_is_broken_only_our_own_error_comes_out(
         data[int((len(data) - 1) * place)] ^= mask
     path = tmp_path / "broken"
     path.write_bytes(data)
+    found: object = None
+    told_of = str(path)
     try:
-        found = contents(path)
+        found = set(contents(path))
     except ShiftlakeError as error:
-        assert str(path) in str(error.where)
-    else:
-        # A flip inside the bytes of a picture cannot be seen here: the archive's own hash, which
-        # is compared before, sees it.
-        assert set(found) == set(FILES) or flips
+        told_of = str(error.where)
+    assert str(path) in told_of
+    # A flip inside the bytes of a picture cannot be seen here: the archive's own hash, which is
+    # compared before, sees it.
+    assert found in (None, set(FILES)) or flips

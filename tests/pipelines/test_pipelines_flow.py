@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import time
@@ -19,6 +20,10 @@ from ops.storage import open_root
 
 MODEL = ("model", "add", "tiny", "ops.models.smallcnn:SmallCNN")
 SETTINGS = ("--kwargs", '{"num_classes": 1000, "width": 4}', "--resize", "32", "--crop", "32")
+
+
+# What is final once it has its name; receipts and run records hold times.
+FINISHED = (".tar", ".parquet", "manifest.json", ".zip", ".gz")
 
 
 @pytest.fixture(scope="module")
@@ -107,28 +112,36 @@ def test_a_second_run_changes_no_byte_and_downloads_nothing(lake, upstream):
     assert len(upstream.log) == requests
 
 
-@pytest.mark.parametrize("below", ["sources", "shards", "predictions"])
-def test_killed_in_mid_run_the_next_run_gives_the_same_bytes(
-    below, lake, tmp_path, upstream, miniature
-):
-    other = Lake(tmp_path, upstream.url, miniature)
-    other.run(*MODEL, *SETTINGS)
-    process = other.start("run", "everything")
-    deadline = time.monotonic() + 120
+def kill_when(lake, below, count):
+    """Start everything, and kill it once `count` files lie below a folder."""
+    process = lake.start("run", "everything")
+    deadline = time.monotonic() + 150
     while time.monotonic() < deadline and process.poll() is None:
-        if len(list((Path(other.root) / below).rglob("*.*"))) > 6:
+        if len(list((Path(lake.root) / below).rglob("*.*"))) >= count:
             break
         time.sleep(0.02)
-    assert process.poll() is None, "it ended before it could be killed"
+    assert process.poll() is None, f"it ended before it could be killed: {process.stdout.read()}"
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    survived = other.files(below)
-    assert survived
+
+
+def test_killed_in_every_stage_the_next_run_gives_the_same_bytes(
+    lake, tmp_path, upstream, miniature
+):
+    other = Lake(tmp_path, upstream.url, miniature)
+    shutil.copytree(Path(lake.root) / "models", Path(other.root) / "models")
+    survived = {}
+    for below, count in (("sources", 5), ("shards", 60), ("predictions", 20)):
+        kill_when(other, below, count)
+        finished = {
+            name: digest for name, digest in other.files().items() if name.endswith(FINISHED)
+        }
+        assert set(survived) <= set(finished)
+        survived = finished
+        assert any(name.startswith(below) for name in survived)
     other.run("run", "everything")
     final = other.files()
-    for name, digest in survived.items():
-        if name.endswith((".tar", ".parquet", ".zip", ".gz")):
-            assert final[name] == digest, f"{name} was written again otherwise"
-    stable = (".tar", ".parquet", "manifest.json", ".zip", ".gz")
-    expected = {name: digest for name, digest in lake.files().items() if name.endswith(stable)}
-    assert {name: digest for name, digest in final.items() if name.endswith(stable)} == expected
+    rewritten = [name for name, digest in survived.items() if final[name] != digest]
+    assert rewritten == []
+    expected = {name: digest for name, digest in lake.files().items() if name.endswith(FINISHED)}
+    assert {name: digest for name, digest in final.items() if name.endswith(FINISHED)} == expected
