@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from functools import cache
+from pathlib import Path
+
 import dagster as dg
 
-from ops.catalog import Catalog, load
+from ops.catalog import MIRROR_VARIABLE, OVERLAY_VARIABLE, Catalog, load
 from ops.storage import Root, open_root
 
 
@@ -30,10 +34,20 @@ class Lake(dg.ConfigurableResource[Root]):
         return open_root(self.root or None)
 
     def load(self) -> Catalog:
-        """The catalog with its overlay; read anew each time, so that an overlay may change."""
-        return load(self.catalog or None)
+        """The catalog with its overlay, read again whenever the overlay changed."""
+        address = self.catalog or os.environ.get(OVERLAY_VARIABLE, "")
+        if "://" in address:
+            return load(address)
+        stamp = Path(address).stat() if address and Path(address).exists() else None
+        mark = (stamp.st_mtime_ns, stamp.st_size) if stamp else None
+        return _loaded(address, mark, os.environ.get(MIRROR_VARIABLE))
 
     @property
     def processes(self) -> int | None:
         """Number of worker processes, None for as many as there are CPUs."""
         return self.workers or None
+
+
+@cache
+def _loaded(address: str, mark: tuple[int, int] | None, mirror: str | None) -> Catalog:
+    return load(address or None)

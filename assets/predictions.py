@@ -122,8 +122,9 @@ def check_rows(root: Root, catalog: Catalog, key: dg.MultiPartitionKey) -> RowCo
     with connect(root) as connection:
         rows = connection.execute(
             "SELECT benchmark || '/' || condition, count(*), count(DISTINCT sample_key), "
-            "count(*) FILTER (status = 'ok') FROM predictions WHERE model = ? GROUP BY ALL",
-            [model],
+            "count(*) FILTER (status = 'ok') FROM predictions "
+            "WHERE model = ? AND benchmark = ? GROUP BY ALL",
+            [model, suites()[benchmark].key[0]],
         ).fetchall()
     found = {name: (count, distinct, ok) for name, count, distinct, ok in rows}
     problems: list[str] = []

@@ -9,9 +9,6 @@ from assets.lake import Lake
 from assets.sources import OWNERS
 from ops.results import compute_metrics, connect
 
-# Whenever a prediction changes, whatever else is still missing upstream.
-_FOLLOWS = dg.AutomationCondition.eager().without(~dg.AutomationCondition.any_deps_missing())
-
 
 @dg.asset(
     key=["results", "metrics"],
@@ -20,7 +17,6 @@ _FOLLOWS = dg.AutomationCondition.eager().without(~dg.AutomationCondition.any_de
     owners=OWNERS,
     kinds={"duckdb", "parquet"},
     pool="duckdb",
-    automation_condition=_FOLLOWS,
     check_specs=[
         dg.AssetCheckSpec(
             "intervals_hold_values",
@@ -48,7 +44,10 @@ def metrics(lake: Lake) -> dg.MaterializeResult:
             "dagster/row_count": table.num_rows,
             "seconds": round(time.monotonic() - started, 3),
             "metrics": dg.MetadataValue.table(
-                [dg.TableRecord({"metric": name, "rows": rows}) for name, rows in by_metric]
+                [dg.TableRecord({"metric": name, "rows": rows}) for name, rows in by_metric],
+                schema=dg.TableSchema(
+                    [dg.TableColumn("metric", "string"), dg.TableColumn("rows", "int")]
+                ),
             ),
         },
         check_results=[
@@ -66,7 +65,6 @@ def metrics(lake: Lake) -> dg.MaterializeResult:
     owners=OWNERS,
     kinds={"duckdb"},
     pool="duckdb",
-    automation_condition=_FOLLOWS,
 )
 def leaderboard(lake: Lake) -> dg.MaterializeResult:
     """One line a model and benchmark: the headline metric, its 95 % interval and n."""
@@ -79,12 +77,25 @@ def leaderboard(lake: Lake) -> dg.MaterializeResult:
     return dg.MaterializeResult(
         metadata={
             **({"warning": dg.MetadataValue.md(f"**{warning}**")} if synthetic else {}),
-            "leaderboard": dg.MetadataValue.table([_record(record) for record in records]),
+            "leaderboard": dg.MetadataValue.table(
+                [_record(record) for record in records],
+                schema=dg.TableSchema([dg.TableColumn(name, kind) for name, kind in COLUMNS]),
+            ),
             "dagster/row_count": len(records),
             "synthetic": synthetic,
             "sql": dg.MetadataValue.md("```sql\nSELECT * FROM leaderboard;\n```"),
         }
     )
+
+
+COLUMNS = (
+    ("model", "string"),
+    ("benchmark", "string"),
+    ("metric", "string"),
+    ("value, %", "string"),
+    ("95 % interval", "string"),
+    ("n", "int"),
+)
 
 
 def _record(row: dict[str, Any]) -> dg.TableRecord:

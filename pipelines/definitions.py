@@ -14,7 +14,7 @@ from assets.sources import source_assets
 from pipelines.environment import DEMO_VARIABLE
 from pipelines.jobs import Job, asset_jobs
 from pipelines.schedules import rebuild
-from pipelines.sensors import automation, changed_upstream, new_models
+from pipelines.sensors import changed_upstream, new_models, results_follow_predictions
 from pipelines.stages import everything
 
 
@@ -45,7 +45,7 @@ def build_definitions(*, lake: Lake | None = None) -> dg.Definitions:
         asset_checks=[*shard_check_assets(), exactly_once],
         jobs=jobs,
         schedules=[rebuild],
-        sensors=[new_models, changed_upstream, automation],
+        sensors=[new_models, changed_upstream, results_follow_predictions],
         resources={"lake": lake or Lake()},
         executor=dg.in_process_executor,
     )

@@ -9,12 +9,23 @@ from assets.partitions import BENCHMARKS, MODELS
 from assets.suites import source_files
 from ops.fetch import probe, read_receipt, standing
 
-automation = dg.AutomationConditionSensorDefinition(
-    name="results_follow_predictions",
-    target=dg.AssetSelection.groups("results"),
+
+@dg.asset_sensor(
+    asset_key=dg.AssetKey(["evaluation", "predictions"]),
+    job_name="results",
+    minimum_interval_seconds=15,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    minimum_interval_seconds=30,
+    description="Computes metrics and leaderboard anew after new predictions.",
 )
+def results_follow_predictions(
+    context: dg.SensorEvaluationContext, asset_event: dg.EventLogEntry
+) -> dg.RunRequest:
+    """Ask for results once for all predictions since the last look.
+
+    An automation condition would lose predictions that are recorded while results are being
+    computed; a cursor over the events does not.
+    """
+    return dg.RunRequest(run_key=context.cursor)
 
 
 @dg.sensor(

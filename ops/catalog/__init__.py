@@ -8,6 +8,16 @@ from ops.catalog.benchmark import Benchmark, Mirror, SourceFile
 from ops.catalog.catalog import Catalog
 from ops.catalog.dataset import DatasetSpec
 from ops.catalog.facts import Fact
-from ops.catalog.loading import load
+from ops.catalog.loading import MIRROR_VARIABLE, OVERLAY_VARIABLE, load
 
-__all__ = ["Benchmark", "Catalog", "DatasetSpec", "Fact", "Mirror", "SourceFile", "load"]
+__all__ = [
+    "MIRROR_VARIABLE",
+    "OVERLAY_VARIABLE",
+    "Benchmark",
+    "Catalog",
+    "DatasetSpec",
+    "Fact",
+    "Mirror",
+    "SourceFile",
+    "load",
+]

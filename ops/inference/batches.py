@@ -75,7 +75,7 @@ def batches(
         is raised in its place, after everything before it.
     """
     # Pillow gives an image's memory back at once; new pages for the next cost a twentieth of it.
-    Image.core.set_blocks_max(max(Image.core.get_blocks_max(), _KEPT_BLOCKS * workers))
+    Image.core.set_blocks_max(max(Image.core.get_blocks_max(), _KEPT_BLOCKS * workers))  # type: ignore[attr-defined]
     with ThreadPoolExecutor(workers, thread_name_prefix="decode") as pool:
         waiting: deque[tuple[Batch | ShardEntry | Exception, list[Future[list[str | None]]]]] = (
             deque()

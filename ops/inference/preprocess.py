@@ -6,7 +6,8 @@ only on its own row or column of weights. So rows the crop never needs are left 
 pass, and columns it drops out of the second; the weights, and with them the pixels, stay the same
 to the last bit. Where Pillow 13 takes the passes in the other order (a height that shrinks by more
 than twice what the width does) the whole image is resized instead. Pillow's own
-``resize(box=...)`` would skip more, but rounds its box to float32: not the same pixels.
+``resize(box=...)`` skips more, but rounds its box to float32, so it is used only along a side
+whose box is exact.
 """
 
 from __future__ import annotations
@@ -86,11 +87,22 @@ def apply(image: Image.Image, transform: Transform) -> Image.Image:
         whole = image.resize((to_width, to_height), kind)
         return whole.crop((left, top, left + crop, top + crop))
     first, last = _rows_needed(height, to_height, top, top + crop, transform.interpolation)
-    strip = image.crop((0, first, width, last)).resize((to_width, last - first), kind)
-    # Back to the full height, since the weights of the second pass depend on it; the rows that
-    # were left out are black and reach only output rows outside the crop.
-    column = strip.crop((left, -first, left + crop, height - first))
-    return column.resize((crop, to_height), kind).crop((0, top, crop, top + crop))
+    strip = image.crop((0, first, width, last))
+    start, stop = _exact_part(width, to_width, left, left + crop)
+    across = (start * width / to_width, 0.0, stop * width / to_width, float(last - first))
+    strip = strip.resize((stop - start, last - first), kind, across)
+    left -= start
+    start, stop = _exact_part(height, to_height, top, top + crop)
+    if stop - start == to_height:
+        # Back to the full height, which the weights depend on; the rows that were left out are
+        # black and reach only output rows outside the crop.
+        column = strip.crop((left, -first, left + crop, height - first))
+        return column.resize((crop, to_height), kind).crop((0, top, crop, top + crop))
+    column = strip.crop((left, 0, left + crop, last - first))
+    scale = height / to_height
+    down = (0.0, start * scale - first, float(crop), stop * scale - first)
+    part = column.resize((crop, stop - start), kind, down)
+    return part.crop((0, top - start, crop, top - start + crop))
 
 
 def prepare(
@@ -131,3 +143,11 @@ def _rows_needed(
     first = math.floor((start + 0.5) * scale - reach) - 1
     last = math.ceil((stop - 0.5) * scale + reach) + 1
     return max(first, 0), min(last, height)
+
+
+def _exact_part(size: int, to_size: int, start: int, stop: int) -> tuple[int, int]:
+    # With a power of two, as the standard 256, the ends of the box and the centres of the filter
+    # are exact in Pillow's float32 and float64: a part of the output has the weights of the whole.
+    if to_size & (to_size - 1) or size.bit_length() + to_size.bit_length() > 24:
+        return 0, to_size
+    return max(start, 0), min(stop, to_size)

@@ -80,13 +80,15 @@ def open_dataset(
         }
         manifest = read_manifest(storage, manifest.joined_to)
     finish = partial(_finish, labels=labels, decode=decode, transform=transform)
-    return ShardPipeline(
+    pipeline = ShardPipeline(
         _Shards(manifest),
         wds.split_by_node,
         wds.split_by_worker,
         _Reading(storage, manifest, verify == "hash"),
         wds.map(finish),
-    ).with_length(manifest.n_samples, silent=True)
+    )
+    pipeline.with_length(manifest.n_samples, silent=True)
+    return pipeline
 
 
 def resolve(root: Root, dataset: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -21,7 +23,8 @@ from ops.catalog import Catalog, load
 from ops.storage import Root, open_root
 from pipelines.environment import Workplace, workplace
 
-out = Console()
+# In a file or a pipe there is no width to fit; 80 columns would cut every table.
+out = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 140)
 err = Console(stderr=True)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import parallel_tasks as tasks
@@ -48,10 +49,10 @@ def test_work_is_done_where_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize(("workers", "threads"), KINDS)
 def test_an_error_arrives_as_it_was_raised(workers: int, threads: bool) -> None:
-    seen = []
+    seen: list[int] = []
+    results = map_shards(tasks.refuse_five, range(12), workers=workers, threads=threads)
     with pytest.raises(ShiftlakeError) as caught:
-        for _, result in map_shards(tasks.refuse_five, range(12), workers=workers, threads=threads):
-            seen.append(result)
+        seen.extend(result for _, result in results)
     assert (caught.value.expected, caught.value.found) == (4, 5)
     assert caught.value.remedy == "leave it out"
     assert 5 not in seen
@@ -68,11 +69,11 @@ def test_what_runs_is_finished_before_the_error_is_raised(tmp_path: Path, thread
 
 
 @pytest.mark.parametrize("fatal", [tasks.leave_at_three, tasks.killed_at_three])
-def test_a_dead_worker_is_told_with_its_tasks(fatal: object) -> None:
-    seen = []
+def test_a_dead_worker_is_told_with_its_tasks(fatal: Callable[[int], int]) -> None:
+    seen: list[int] = []
+    results = map_shards(fatal, range(20), workers=2)
     with pytest.raises(ShiftlakeError, match="worker process died") as caught:
-        for position, _ in map_shards(fatal, range(20), workers=2):  # type: ignore[arg-type, var-annotated]
-            seen.append(position)
+        seen.extend(position for position, _ in results)
     assert "3" in str(caught.value.where)
     assert 3 not in seen
     assert "again" in caught.value.remedy
@@ -87,7 +88,10 @@ def test_leaving_early_ends_the_workers() -> None:
 
 def test_workers_die_with_a_killed_parent(tmp_path: Path) -> None:
     notes = [tmp_path / "first", tmp_path / "second"]
-    parent = subprocess.Popen([sys.executable, tasks.__file__, *map(str, notes)])
+    # Its orphaned resource tracker would complain on our terminal.
+    parent = subprocess.Popen(
+        [sys.executable, tasks.__file__, *map(str, notes)], stderr=subprocess.DEVNULL
+    )
     pids = [int(_content(note)) for note in notes]
     assert all(_alive(pid) for pid in pids)
     parent.send_signal(signal.SIGKILL)
