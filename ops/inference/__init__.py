@@ -5,11 +5,15 @@ logits. What the rows mean as a metric is :mod:`ops.metrics`; registering models
 :mod:`ops.models`.
 """
 
-from ops.inference.evaluate import evaluate
+from typing import TYPE_CHECKING, Any
+
 from ops.inference.plan import plan_key, plan_numerics
 from ops.inference.preprocess import prepare
 from ops.inference.record import Numerics, RunRecord, read_run
 from ops.inference.schema import PREDICTIONS
+
+if TYPE_CHECKING:
+    from ops.inference.evaluation import evaluate
 
 __all__ = [
     "PREDICTIONS",
@@ -21,3 +25,12 @@ __all__ = [
     "prepare",
     "read_run",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # torch costs a second and a half to import; who only reads records does not pay for it.
+    if name == "evaluate":
+        from ops.inference.evaluation import evaluate
+
+        return evaluate
+    raise AttributeError(name)

@@ -7,8 +7,6 @@ import json
 import platform
 from typing import Literal
 
-import torch
-
 from ops.errors import ShiftlakeError
 from ops.inference.record import Numerics
 from ops.models import ModelEntry
@@ -27,6 +25,8 @@ def plan_numerics(entry: ModelEntry, device: Device = "auto") -> Numerics:
     ShiftlakeError
         If a GPU is asked for and there is none.
     """
+    import torch
+
     there = torch.cuda.is_available()
     if device == "cuda" and not there:
         raise ShiftlakeError(

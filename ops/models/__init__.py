@@ -4,11 +4,15 @@ Here belong registry entries, weights files and architectures. Running a model o
 :mod:`ops.inference`.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ops.models.entry import ModelEntry, WeightsFile
-from ops.models.loading import load
 from ops.models.registry import list_models, read_model, register
-from ops.models.timm_source import from_timm
 from ops.models.transform import Transform
+
+if TYPE_CHECKING:
+    from ops.models.loading import load
+    from ops.models.timm_source import from_timm
 
 __all__ = [
     "ModelEntry",
@@ -20,3 +24,16 @@ __all__ = [
     "read_model",
     "register",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # torch costs a second and a half to import; who only reads the registry does not pay for it.
+    if name == "load":
+        from ops.models.loading import load
+
+        return load
+    if name == "from_timm":
+        from ops.models.timm_source import from_timm
+
+        return from_timm
+    raise AttributeError(name)

@@ -11,9 +11,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from ops.errors import ShiftlakeError
-from ops.models import weights as weights_file
 from ops.models.entry import ModelEntry, WeightsFile
-from ops.models.loading import architecture
 from ops.storage import Root, paths
 
 
@@ -44,6 +42,10 @@ def register(root: Root, entry: ModelEntry, weights: Path | None = None) -> Mode
     ShiftlakeError
         If the weights are missing, would run code, or do not fit the architecture.
     """
+    # These bring torch, which a look into the registry does not need.
+    from ops.models import weights as weights_file
+    from ops.models.loading import architecture
+
     if weights is None and entry.kind == "checkpoint":
         raise ShiftlakeError(
             "A checkpoint model needs its weights file.",
