@@ -97,7 +97,8 @@ class Catalog(Record):
                 where="the catalog",
                 remedy="name the condition, too",
             )
-        raise _not_found("dataset", name, self.datasets)
+        families = dict.fromkeys(spec.family for spec in self.datasets.values())
+        raise _not_found("dataset", name, [*families, *self.datasets])
 
     def sources(self, dataset: str, *, optional: bool = False) -> tuple[SourceFile, ...]:
         """Files that `dataset` is built from, through the datasets it is derived from.

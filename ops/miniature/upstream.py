@@ -158,7 +158,13 @@ def build(
 def finished(folder: Path) -> MiniatureUpstream | None:
     """Return the miniature that stands in a folder, or None where none was finished."""
     marker = folder / MARKER
-    return _read(folder, json.loads(marker.read_text())) if marker.exists() else None
+    if not marker.exists():
+        return None
+    try:
+        return _read(folder, json.loads(marker.read_text()))
+    except (TypeError, ValueError):
+        # The marker of another version of this code: what stands there is built anew.
+        return None
 
 
 def _read(folder: Path, notes: dict[str, Any]) -> MiniatureUpstream:

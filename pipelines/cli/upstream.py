@@ -58,7 +58,8 @@ def fetch(
 ) -> None:
     """Download and verify published files; a broken download goes on where it stopped."""
     _, root, known = lake()
-    for file in dict.fromkeys(found for name in names for found in _files(known, name)):
+    wanted = {(file.benchmark, file.id): file for name in names for file in _files(known, name)}
+    for file in wanted.values():
         with progress("bytes") as bar:
             task = bar.add_task(file.name, total=file.bytes.value)
             receipt = fetch_file(

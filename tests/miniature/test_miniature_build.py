@@ -10,6 +10,7 @@ import pytest
 from ops.errors import ShiftlakeError
 from ops.miniature import MiniatureUpstream, build
 from ops.miniature.sizes import SIZES
+from ops.miniature.upstream import MARKER, finished
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -77,3 +78,11 @@ def test_noted_facts_are_those_of_the_files(miniature: MiniatureUpstream) -> Non
 def test_demo_has_enough_to_train_on() -> None:
     assert SIZES["demo"].train >= 60
     assert SIZES["demo"].v2 == 10
+
+
+def test_a_marker_of_another_version_is_no_finished_miniature(tmp_path: Path) -> None:
+    folder = tmp_path / "upstream"
+    folder.mkdir()
+    (folder / MARKER).write_text('{"recipe": {"size": "test"}, "files": [], "expected": {}}')
+    assert finished(folder) is None
+    assert build(folder, size="test", families=("cifar",)).files
