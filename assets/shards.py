@@ -30,7 +30,7 @@ def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
         output_required=False,
         description=_description(suite),
         owners=OWNERS,
-        kinds={"webdataset", "s3"},
+        kinds={"webdataset"},
         pool="render",
     )
     def shards(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
@@ -150,6 +150,8 @@ def _metadata(root: Root, manifests: list[Manifest], seconds: float | None) -> d
     ]
     first = manifests[0]
     metadata: dict[str, Any] = {}
+    if first.synthetic:
+        metadata["warning"] = dg.MetadataValue.md("**Synthetic images, drawn by a program.**")
     sheet = contact_sheet(root, manifests)
     if sheet is not None:
         metadata["contact_sheet"] = dg.MetadataValue.md(f"![samples]({sheet})")

@@ -118,8 +118,8 @@ def test_a_problem_says_what_was_expected_found_where_and_what_to_do(lake):
     for word in ("expected:", "found:", "where:", "to do:", "ImageNet-Sketch.zip"):
         assert word in answer.stderr
     assert "Traceback" not in answer.stderr
-    answer = lake.run("build", "imagenet_b", ok=False)
-    assert "imagenet_a" in answer.stderr
+    answer = lake.run("build", "imagenet_sketh", ok=False)
+    assert "perhaps imagenet_sketch" in answer.stderr
 
 
 def test_the_same_commands_on_s3_give_the_same_bytes(lake, tmp_path, upstream, miniature):
