@@ -45,6 +45,8 @@ def serve_ui(port: int, *, demo: bool | None = None) -> int:
         command = [sys.executable, "-m", "dagster", "dev"]
         command += ["-w", str(place.project / "workspace.yaml")]
         command += ["-h", "127.0.0.1", "-p", str(port)]
+        # A shell starts background jobs with SIGINT ignored, and children inherit that.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         process = subprocess.Popen(command, cwd=place.project)
         # Dagster stops its own children when it is asked politely; do so however we are stopped.
         signal.signal(signal.SIGTERM, lambda *_: process.send_signal(signal.SIGINT))

@@ -1,18 +1,12 @@
 """The pixels of a transform: resize and centre crop, identical to torchvision's on Pillow images.
 
-Torchvision computes every resized pixel and throws away those outside the crop. A resize is two
-passes, along rows and then along columns, each rounded to 8 bits, and an output pixel depends
-only on its own row or column of weights. So rows the crop never needs are left out of the first
-pass, and columns it drops out of the second; the weights, and with them the pixels, stay the same
-to the last bit. Where Pillow 13 takes the passes in the other order (a height that shrinks by more
-than twice what the width does) the whole image is resized instead. Pillow's own
-``resize(box=...)`` skips more, but rounds its box to float32, so it is used only along a side
-whose box is exact.
+Torchvision computes every resized pixel and throws away those outside the crop. A pixel of a
+resize depends only on its own row and column of weights, so the part inside the crop can be
+computed alone, to the same last bit: :mod:`ops.inference.resample`. The few cases it does not
+know are resized whole, by Pillow.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +23,8 @@ _FILTERS = {
     "bicubic": Image.Resampling.BICUBIC,
     "lanczos": Image.Resampling.LANCZOS,
 }
-# Radius of each filter in input pixels at scale 1 (Pillow, Resample.c).
-_SUPPORT = {"box": 0.5, "bilinear": 1.0, "hamming": 1.0, "bicubic": 2.0, "lanczos": 3.0}
+# Pixels of a side; a longer one would take the resampler's blocks of rows out of the cache.
+_LONGEST = 16_384
 
 
 def resized_size(width: int, height: int, transform: Transform) -> tuple[int, int]:
@@ -59,7 +53,9 @@ def crop_offset(size: int, crop: int) -> int:
     return round((size - crop) / 2.0)
 
 
-def apply(image: Image.Image, transform: Transform) -> Image.Image:
+def apply(
+    image: Image.Image, transform: Transform, out: npt.NDArray[np.uint8] | None = None
+) -> npt.NDArray[np.uint8]:
     """Resize and centre crop an RGB image.
 
     Parameters
@@ -68,41 +64,34 @@ def apply(image: Image.Image, transform: Transform) -> Image.Image:
         Mode RGB, any size.
     transform : Transform
         Sizes and filter; mean and std are applied later, on the device.
+    out : uint8 array, shape (height, width, 3), optional
+        Where to write the pixels; by default a new array.
 
     Returns
     -------
-    PIL.Image.Image
-        Mode RGB, of ``transform.output_size``.
+    uint8 array, shape (height, width, 3)
+        Of ``transform.output_size``, or of the resized size if the transform has no crop; black
+        where a crop is larger than the resized image.
     """
-    width, height = image.size
-    to_width, to_height = resized_size(width, height, transform)
-    kind = _FILTERS[transform.interpolation]
+    size = width, height = resized_size(*image.size, transform)
     crop = transform.crop
-    if crop is None:
-        return image.resize((to_width, to_height), kind)
-    left, top = crop_offset(to_width, crop), crop_offset(to_height, crop)
-    nothing_to_leave_out = to_width <= crop and to_height <= crop
-    columns_first = height - to_height > max(0, 2 * (width - to_width))
-    if transform.interpolation == "nearest" or nothing_to_leave_out or columns_first:
-        whole = image.resize((to_width, to_height), kind)
-        return whole.crop((left, top, left + crop, top + crop))
-    first, last = _rows_needed(height, to_height, top, top + crop, transform.interpolation)
-    strip = image.crop((0, first, width, last))
-    start, stop = _exact_part(width, to_width, left, left + crop)
-    across = (start * width / to_width, 0.0, stop * width / to_width, float(last - first))
-    strip = strip.resize((stop - start, last - first), kind, across)
-    left -= start
-    start, stop = _exact_part(height, to_height, top, top + crop)
-    if stop - start == to_height:
-        # Back to the full height, which the weights depend on; the rows that were left out are
-        # black and reach only output rows outside the crop.
-        column = strip.crop((left, -first, left + crop, height - first))
-        return column.resize((crop, to_height), kind).crop((0, top, crop, top + crop))
-    column = strip.crop((left, 0, left + crop, last - first))
-    scale = height / to_height
-    down = (0.0, start * scale - first, float(crop), stop * scale - first)
-    part = column.resize((crop, stop - start), kind, down)
-    return part.crop((0, top - start, crop, top - start + crop))
+    across, down = (width, height) if crop is None else (crop, crop)
+    left, top = crop_offset(width, across), crop_offset(height, down)
+    if out is None:
+        out = np.empty((down, across, 3), np.uint8)
+    if not _resampled_here(image.size, size, transform.interpolation):
+        whole = image.resize(size, _FILTERS[transform.interpolation])
+        out[...] = np.asarray(whole.crop((left, top, left + across, top + down)))
+        return out
+    # Here and not above: it compiles, which those who only read sizes need not wait for.
+    from ops.inference.resample import resample
+
+    box = max(left, 0), max(top, 0), min(left + across, width), min(top + down, height)
+    inside = out[box[1] - top : box[3] - top, box[0] - left : box[2] - left]
+    if inside.shape != out.shape:
+        out.fill(0)
+    resample(image, size, box, transform.interpolation == "bicubic", inside)
+    return out
 
 
 def prepare(
@@ -129,25 +118,14 @@ def prepare(
     except UndecodableImage as error:
         out.fill(0)
         return str(error.found)
-    out[...] = np.asarray(apply(image, transform))
+    apply(image, transform, out)
     return None
 
 
-def _rows_needed(
-    height: int, to_height: int, start: int, stop: int, interpolation: str
-) -> tuple[int, int]:
-    # One row more on either side than the filter's radius reaches covers Pillow's rounding.
-    scale = height / to_height
-    reach = _SUPPORT[interpolation] * max(scale, 1.0)
-    start, stop = max(start, 0), min(stop, to_height)
-    first = math.floor((start + 0.5) * scale - reach) - 1
-    last = math.ceil((stop - 0.5) * scale + reach) + 1
-    return max(first, 0), min(last, height)
-
-
-def _exact_part(size: int, to_size: int, start: int, stop: int) -> tuple[int, int]:
-    # With a power of two, as the standard 256, the ends of the box and the centres of the filter
-    # are exact in Pillow's float32 and float64: a part of the output has the weights of the whole.
-    if to_size & (to_size - 1) or size.bit_length() + to_size.bit_length() > 24:
-        return 0, to_size
-    return max(start, 0), min(stop, to_size)
+def _resampled_here(size: tuple[int, int], to_size: tuple[int, int], interpolation: str) -> bool:
+    (width, height), (to_width, to_height) = size, to_size
+    if size == to_size or interpolation not in ("bilinear", "bicubic") or max(size) > _LONGEST:
+        return False
+    # Pillow 13 takes columns before rows where the height shrinks by more than twice what the
+    # width does; rounding between the passes makes that another image.
+    return height - to_height <= max(0, 2 * (width - to_width))

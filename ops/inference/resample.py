@@ -27,6 +27,7 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 _Words = npt.NDArray[np.uint32]
 _Bytes = npt.NDArray[np.uint8]
 _Sums = npt.NDArray[np.int32]
+_Indices = npt.NDArray[np.int64]
 
 # Of a weight. Eight bits of pixel and two for sums beyond 1 fill the 32 (Pillow, Resample.c).
 _BITS = 22
@@ -73,13 +74,15 @@ def resample(
     _resample(pixels, *size, *box, cubic, out)
 
 
-def _compiled(*signature: object) -> Callable[[_Function], _Function]:
+def _compiled(*signature: object, inline: bool = False) -> Callable[[_Function], _Function]:
     def decorate(function: _Function) -> _Function:
-        options = {"nogil": True, "error_model": "numpy"}
+        found: _Function
+        options = {"nogil": True, "error_model": "numpy", "forceinline": inline}
         try:
-            return numba.njit(*signature, cache=True, **options)(function)  # type: ignore[no-any-return]
-        except RuntimeError:  # neither beside this file nor at home can a cache be written
-            return numba.njit(*signature, **options)(function)  # type: ignore[no-any-return]
+            found = numba.njit(*signature, cache=True, **options)(function)
+        except RuntimeError:  # a cache can be written neither beside this file nor at home
+            found = numba.njit(*signature, **options)(function)
+        return found
 
     return decorate
 
@@ -87,11 +90,8 @@ def _compiled(*signature: object) -> Callable[[_Function], _Function]:
 @_compiled()
 def _weights(
     size: int, to_size: int, start: int, stop: int, cubic: bool
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Weights of the outputs from `start` to `stop` of one axis.
-
-    Their first and end inputs, and one row of weights for each.
-    """
+) -> tuple[_Indices, _Indices, _Sums]:
+    """First and end inputs of each output from `start` to `stop` of an axis, and their weights."""
     scale = size / to_size
     stretch = max(scale, 1.0)
     reach = stretch * (2.0 if cubic else 1.0)
@@ -122,12 +122,13 @@ def _weights(
     return first, end, weights
 
 
-@numba.njit(nogil=True,error_model='numpy',inline="always")
-def _mix(lines: _Bytes, start: int, weights: _Sums, total: _Sums, out: _Bytes) -> None:
+# Called once for every few dozen bytes: a call would cost as much as its work.
+@_compiled(inline=True)
+def _mix(lines: _Bytes, weights: _Sums, total: _Sums, out: _Bytes) -> None:
     """Add lines of bytes, each with its weight, into one line; `total` is scratch."""
     total[:] = _HALF
-    for j in range(len(weights)):
-        line, weight = lines[start + j], weights[j]
+    for j in range(len(lines)):
+        line, weight = lines[j], weights[j]
         for i in range(len(total)):
             total[i] += line[i] * weight
     for i in range(len(total)):
@@ -153,7 +154,7 @@ def _along_rows(pixels: _Words, to_width: int, left: int, right: int, cubic: boo
             for x in range(high - low):
                 turned[x, y] = row[x]
         for x in range(count):
-            _mix(lines, first[x] - low, weights[x, : end[x] - first[x]], total, results[x])
+            _mix(lines[first[x] - low : end[x] - low], weights[x], total, results[x])
         for y in range(rows):
             row = out[start + y]
             for x in range(count):
@@ -179,7 +180,7 @@ def _resample(
     total = np.empty(lines.shape[1], np.int32)
     mixed = np.empty(lines.shape[1], np.uint8)
     for y in range(bottom - top):
-        _mix(lines, first[y] - low, weights[y, : end[y] - first[y]], total, mixed)
+        _mix(lines[first[y] - low : end[y] - low], weights[y], total, mixed)
         row = out[y]
         for x in range(right - left):
             row[x, 0], row[x, 1], row[x, 2] = mixed[4 * x], mixed[4 * x + 1], mixed[4 * x + 2]
