@@ -36,6 +36,7 @@ def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
     def shards(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
         root, catalog = lake.open(), lake.load()
         partitions = list(context.partition_keys) if suite.partitioned else [""]
+        wrong: list[str] = []
         for together in _sharing(suite, partitions):
             started = time.monotonic()
             before = {name: _sealed_version(root, name) for name in suite.datasets(together)}
@@ -70,6 +71,10 @@ def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
                 )
                 for verdict in check_partition(root, catalog, suite, partition, CHECKS):
                     context.log_event(verdict.evaluation())
+                    wrong += verdict.problems
+        if wrong:
+            # A check recorded here cannot stop what comes after; the failed step does.
+            raise dg.Failure(f"Datasets are not what was expected: {'; '.join(wrong[:10])}")
 
     return shards
 

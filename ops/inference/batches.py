@@ -1,8 +1,8 @@
 """The input side: samples of many shards decoded by threads into batches of pixels.
 
-Threads, not processes: Pillow releases the interpreter lock while it decodes and resizes, so
-threads scale as processes do and nothing has to be copied between them. Pixels stay 8-bit until
-they are on the device, a quarter of the bytes of the usual float batch.
+Threads, not processes: decoding and resizing run without the interpreter lock, so threads scale
+as processes do and nothing has to be copied between them. Pixels stay 8-bit until they are on the
+device, a quarter of the bytes of the usual float batch.
 """
 
 from __future__ import annotations

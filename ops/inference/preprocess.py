@@ -127,5 +127,6 @@ def _resampled_here(size: tuple[int, int], to_size: tuple[int, int], interpolati
     if size == to_size or interpolation not in ("bilinear", "bicubic") or max(size) > _LONGEST:
         return False
     # Pillow 13 takes columns before rows where the height shrinks by more than twice what the
-    # width does; rounding between the passes makes that another image.
-    return height - to_height <= max(0, 2 * (width - to_width))
+    # width does, Pillow 12 where it is over a hundred widths; rounding between the passes makes
+    # that another image.
+    return height - to_height <= max(0, 2 * (width - to_width)) and height <= 100 * width

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -65,24 +65,25 @@ def resample(
     out : uint8 array, shape (bottom - top, right - left, 3)
         Written whole.
     """
+    exporter: Any = image
     try:
-        # Pillow's own memory, not copied.
-        data = pa.array(image).values.buffers()[1]
+        # Pillow's own memory, not copied: four bytes a pixel.
+        data = pa.array(exporter).values.buffers()[1]
     except ValueError:  # an image over 16 MiB lies in several pieces
         data = image.tobytes("raw", "RGBX")
     pixels = np.frombuffer(data, np.uint32).reshape(image.height, image.width)
     _resample(pixels, *size, *box, cubic, out)
 
 
-def _compiled(*signature: object, inline: bool = False) -> Callable[[_Function], _Function]:
+def _compiled(signature: Any = None, *, inline: bool = False) -> Callable[[_Function], _Function]:
     def decorate(function: _Function) -> _Function:
-        found: _Function
-        options = {"nogil": True, "error_model": "numpy", "forceinline": inline}
+        options: Any = {"nogil": True, "error_model": "numpy", "forceinline": inline}
+        found: Any
         try:
-            found = numba.njit(*signature, cache=True, **options)(function)
+            found = numba.njit(signature, cache=True, **options)(function)
         except RuntimeError:  # a cache can be written neither beside this file nor at home
-            found = numba.njit(*signature, **options)(function)
-        return found
+            found = numba.njit(signature, **options)(function)
+        return cast(_Function, found)
 
     return decorate
 

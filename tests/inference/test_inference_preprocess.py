@@ -20,15 +20,21 @@ from ops.models import Transform
 FILTERS = ["nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"]
 
 
-def noise(width: int, height: int) -> Image.Image:
+def noise(width: int, height: int, levels: int = 256) -> Image.Image:
+    """Uniform noise from black to white; the fewer levels, the more a filter overshoots."""
     rng = np.random.default_rng(width * 10_007 + height)
-    return Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8))
+    pixels = rng.integers(0, levels, (height, width, 3)) * 255 // (levels - 1)
+    return Image.fromarray(pixels.astype(np.uint8))
 
 
-def by_the_rule(image: Image.Image, resize: int, crop: int, kind: str) -> np.ndarray:
+def by_the_rule(
+    image: Image.Image, resize: int | tuple[int, int], crop: int, kind: str
+) -> np.ndarray:
     """The published rule in plain steps: whole resize, black padding, centred square."""
     width, height = image.size
-    if width <= height:
+    if isinstance(resize, tuple):
+        size = (resize[1], resize[0])
+    elif width <= height:
         size = (resize, int(resize * height / width))
     else:
         size = (int(resize * width / height), resize)
@@ -49,22 +55,31 @@ def by_the_rule(image: Image.Image, resize: int, crop: int, kind: str) -> np.nda
 @given(
     width=st.integers(1, 260),
     height=st.integers(1, 260),
-    resize=st.integers(1, 120) | st.sampled_from([8, 16, 32, 64, 128]),
+    resize=st.integers(1, 120) | st.tuples(st.integers(1, 260), st.integers(1, 260)),
     crop=st.integers(1, 120),
-    kind=st.sampled_from(FILTERS),
+    kind=st.sampled_from(["bilinear", "bicubic"]) | st.sampled_from(FILTERS),
+    levels=st.sampled_from([2, 256]),
 )
-@example(width=250, height=187, resize=128, crop=112, kind="bilinear")
-@example(width=187, height=250, resize=128, crop=112, kind="bicubic")
-@example(width=64, height=64, resize=64, crop=64, kind="bilinear")
-@example(width=201, height=64, resize=64, crop=63, kind="lanczos")
-@example(width=3, height=200, resize=5, crop=90, kind="bicubic")
+@example(width=250, height=187, resize=128, crop=112, kind="bilinear", levels=256)
+@example(width=187, height=250, resize=128, crop=112, kind="bicubic", levels=2)
+@example(width=64, height=64, resize=64, crop=64, kind="bilinear", levels=256)
+@example(width=201, height=64, resize=64, crop=63, kind="lanczos", levels=256)
+@example(width=3, height=200, resize=5, crop=90, kind="bicubic", levels=256)
+@example(width=1, height=1, resize=120, crop=1, kind="bicubic", levels=2)
+# The two at which Pillow turns from rows first to columns first, and the image over 100 widths.
+@example(width=60, height=200, resize=(120, 20), crop=40, kind="bilinear", levels=256)
+@example(width=60, height=200, resize=(119, 20), crop=40, kind="bilinear", levels=256)
+@example(width=2, height=250, resize=(249, 1), crop=100, kind="bicubic", levels=256)
 def test_pixels_are_those_of_a_whole_resize_then_a_crop(
-    width: int, height: int, resize: int, crop: int, kind: str
+    width: int, height: int, resize: int | tuple[int, int], crop: int, kind: str, levels: int
 ) -> None:
-    image = noise(width, height)
+    image = noise(width, height, levels)
     transform = Transform(resize=resize, crop=crop, interpolation=kind)
-    found = np.asarray(apply(image, transform))
-    assert np.array_equal(found, by_the_rule(image, resize, crop, kind))
+    expected = by_the_rule(image, resize, crop, kind)
+    assert np.array_equal(apply(image, transform), expected)
+    used = np.full_like(expected, 77)
+    assert apply(image, transform, used) is used
+    assert np.array_equal(used, expected)
 
 
 @pytest.mark.parametrize("size", [(500, 375), (375, 500), (500, 333), (1280, 720), (224, 224)])
@@ -76,17 +91,22 @@ def test_pixels_at_the_sizes_of_the_benchmarks(
 ) -> None:
     image = noise(*size)
     transform = Transform(resize=resize, crop=224, interpolation=kind)
-    assert np.array_equal(
-        np.asarray(apply(image, transform)), by_the_rule(image, resize, 224, kind)
-    )
+    assert np.array_equal(apply(image, transform), by_the_rule(image, resize, 224, kind))
+
+
+@pytest.mark.parametrize("size", [(2_300, 2_000), (30_000, 70), (70, 30_000)])
+def test_pixels_of_images_too_large_for_one_piece_or_the_cache(size: tuple[int, int]) -> None:
+    image = noise(*size)
+    transform = Transform(resize=64, crop=56, interpolation="bicubic")
+    assert np.array_equal(apply(image, transform), by_the_rule(image, 64, 56, "bicubic"))
 
 
 def test_a_pair_squashes_and_none_keeps_the_stored_size() -> None:
     image = noise(90, 60)
     squashed = apply(image, Transform(resize=(40, 50), crop=None))
-    assert np.array_equal(np.asarray(squashed), np.asarray(image.resize((50, 40), 2)))
+    assert np.array_equal(squashed, np.asarray(image.resize((50, 40), 2)))
     stored = apply(image, Transform(resize=None, crop=60))
-    assert np.array_equal(np.asarray(stored), np.asarray(image)[:, 15:75])
+    assert np.array_equal(stored, np.asarray(image)[:, 15:75])
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +146,6 @@ def test_input_is_torchvisions_to_the_last_bit(  # type: ignore[no-untyped-def]
     forward = Forward(
         torch.nn.Identity(), transform, Numerics(dtype="fp32", device="cpu"), "identity"
     )
-    pixels = np.stack([np.asarray(apply(image, transform)) for image in images])
+    pixels = np.stack([apply(image, transform) for image in images])
     mine = forward.normalise(torch.from_numpy(pixels))
     assert torch.equal(mine, torch.stack([theirs(image) for image in images]))

@@ -1,16 +1,11 @@
-"""One small miniature for all tests of this room."""
+"""The published archives of the miniature, opened by ordinary tools."""
 
 from __future__ import annotations
 
 import pytest
 from published_archives import Open, unpack
 
-from ops.miniature import MiniatureUpstream, build
-
-
-@pytest.fixture(scope="session")
-def miniature(tmp_path_factory: pytest.TempPathFactory) -> MiniatureUpstream:
-    return build(tmp_path_factory.mktemp("miniature"), size="test")
+from ops.miniature import MiniatureUpstream
 
 
 @pytest.fixture(scope="session")

@@ -8,14 +8,14 @@ import pytest
 from shard_parts import Made, fetch_for, same_sources, write_overlay
 
 from ops.catalog import load
-from ops.miniature import MiniatureUpstream, build
+from ops.miniature import MiniatureUpstream
 from ops.shards import build_many
 from ops.storage import open_root
 
 
 @pytest.fixture(scope="session")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> MiniatureUpstream:
-    return build(tmp_path_factory.mktemp("miniature"), size="test")
+def upstream(miniature: MiniatureUpstream) -> MiniatureUpstream:
+    return miniature
 
 
 @pytest.fixture(scope="session")
