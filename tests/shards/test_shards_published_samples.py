@@ -5,6 +5,7 @@ import tarfile
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ops.catalog import load
@@ -88,6 +89,6 @@ def test_published_photographs_decode_to_what_a_model_takes(folder):
     photographs = [path for path in (SAMPLES / folder).iterdir() if path.suffix != ".json"]
     assert photographs
     for path in photographs:
-        pixels = prepare(path.read_bytes(), transform)
-        assert pixels.shape == (224, 224, 3)
+        pixels = np.zeros((224, 224, 3), np.uint8)
+        assert prepare(path.read_bytes(), transform, pixels) is None
         assert pixels.std() > 5
