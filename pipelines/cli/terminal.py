@@ -32,6 +32,11 @@ def lake() -> tuple[Workplace, Root, Catalog]:
     """The workplace of this command, its storage root, and the catalog."""
     place = workplace()
     place.enter()
+    if place.demo:
+        err.print(
+            "[yellow]The demo's lake: all images are synthetic. "
+            "Set SHIFTLAKE_ROOT to work on real data.[/yellow]"
+        )
     return place, open_root(place.root), load()
 
 

@@ -95,7 +95,8 @@ def _state(root: Root, stored: SourceFile, listed: SourceFile) -> str:
         return f"same as {listed.same_as}"
     receipt = read_receipt(root, stored)
     if receipt is not None:
-        return f"[green]here[/green], {'; '.join(receipt.verified_by)}"
+        proofs = ", ".join(proof.partition(":")[0] for proof in receipt.verified_by)
+        return f"[green]here[/green] ({proofs})"
     return "[yellow]by hand[/yellow]" if stored.manual else "can be fetched"
 
 
