@@ -26,6 +26,9 @@ SCRATCH_VARIABLE = "SHIFTLAKE_SCRATCH"
 ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL"
 
 
+_TRIES = 20
+
+
 class Root:
     """A storage root. Made with :func:`open_root`; cheap to pickle and to make again.
 
@@ -136,11 +139,19 @@ class Root:
 
     def write_bytes(self, rel: str, data: bytes, *, durable: bool = True) -> None:
         """Publish `data` under `rel`, atomically; `durable` as in :meth:`writer`."""
-        if self.is_local:
-            with self.writer(rel, durable=durable) as file:
-                file.write(data)
-        else:
+        if not self.is_local:
             self.fs.pipe_file(self.at(rel), data)
+            return
+        for left in reversed(range(_TRIES)):
+            try:
+                with self.writer(rel, durable=durable) as file:
+                    file.write(data)
+            except FileNotFoundError:
+                # Another process removed the folder after we had made it.
+                if not left:
+                    raise
+            else:
+                return
 
     def write_json(self, rel: str, value: Any, *, durable: bool = True) -> None:
         """Publish `value` as JSON with sorted keys and a final newline, atomically."""
