@@ -15,13 +15,13 @@ from ops.fetch.expected import by_catalog, complete
 from ops.fetch.partial import folder_in, sole
 from ops.fetch.receipt import Receipt, issue, read_receipt, standing
 from ops.fetch.stored import publish
-from ops.storage import Root
+from ops.storage import Root, open_root
 
 # What browsers put into the name of a second download: "noise (1).tar".
 _COPY_MARK = re.compile(r" ?\(\d+\)(?=\.|$)")
 
 
-def add(root: Root, catalog: Catalog, path: str | Path) -> Receipt:
+def add(root: Root | str, catalog: Catalog, path: str | Path) -> Receipt:
     """Take in a file that was downloaded by hand.
 
     It is recognised by its hash, whatever it is called; where the catalog knows no hash, by its
@@ -29,7 +29,7 @@ def add(root: Root, catalog: Catalog, path: str | Path) -> Receipt:
 
     Parameters
     ----------
-    root : Root
+    root : Root or str
         Local or remote.
     catalog : Catalog
     path : str or Path
@@ -50,6 +50,7 @@ def add(root: Root, catalog: Catalog, path: str | Path) -> Receipt:
         If several entries fit and nothing tells which.
     DiskFull
     """
+    root = open_root(root)
     given = Path(path)
     if not given.is_file():
         raise UnknownFile(

@@ -19,14 +19,14 @@ from ops.fetch.receipt import Receipt, issue, read_receipt, standing
 from ops.fetch.refusal import keep_aside
 from ops.fetch.stored import adopt, publish
 from ops.fetch.transfer import Patience, Transfer, WrongAnswer
-from ops.storage import Root
+from ops.storage import Root, open_root
 
 Log = Callable[[str], None]
 Progress = Callable[[int, int | None], None]
 
 
 def fetch(
-    root: Root,
+    root: Root | str,
     file: SourceFile,
     *,
     progress: Progress | None = None,
@@ -42,7 +42,7 @@ def fetch(
 
     Parameters
     ----------
-    root : Root
+    root : Root or str
         Local or remote.
     file : SourceFile
         From :meth:`ops.catalog.Catalog.file`.
@@ -77,6 +77,7 @@ def fetch(
     >>> fetch(root, file).verified_by  # doctest: +SKIP
     ['sha256: catalog', 'size: catalog']
     """
+    root = open_root(root)
     tell = _scrubbed(log)
     if not again and (receipt := standing(root, file)):
         return receipt

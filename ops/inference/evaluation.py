@@ -24,11 +24,11 @@ from ops.inference.rows import RowMaker
 from ops.models import ModelEntry, load, read_model
 from ops.parallel import usable_cpus
 from ops.shards import Manifest, Sample, ShardEntry, read_manifest, read_shard
-from ops.storage import Root, paths
+from ops.storage import Root, open_root, paths
 
 
 def evaluate(
-    root: Root,
+    root: Root | str,
     catalog: Catalog,
     model_name: str,
     dataset: str,
@@ -46,7 +46,7 @@ def evaluate(
 
     Parameters
     ----------
-    root : Root
+    root : Root or str
         The storage root, local or remote.
     catalog : Catalog
         Resolves the dataset's name.
@@ -76,6 +76,7 @@ def evaluate(
         If model or dataset do not exist or do not fit, a shard is damaged, or the rows of a
         shard are not exactly its samples. Shards finished before it stay.
     """
+    root = open_root(root)
     started, clock = datetime.now(UTC), time.perf_counter()
     manifest = read_manifest(root, catalog.dataset(dataset).name)
     entry = read_model(root, model_name)

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from ops.errors import ShiftlakeError
 from ops.models.entry import ModelEntry, WeightsFile
-from ops.storage import Root, paths
+from ops.storage import Root, open_root, paths
 
 
-def register(root: Root, entry: ModelEntry, weights: Path | None = None) -> ModelEntry:
+def register(root: Root | str, entry: ModelEntry, weights: Path | None = None) -> ModelEntry:
     """Store a model: its weights by content, then its entry.
 
     The model is built and its weights are tried before anything is written. A name that exists
@@ -23,7 +23,7 @@ def register(root: Root, entry: ModelEntry, weights: Path | None = None) -> Mode
 
     Parameters
     ----------
-    root : Root
+    root : Root or str
         The storage root.
     entry : ModelEntry
         What to register; its `weights` field is ignored.
@@ -42,6 +42,7 @@ def register(root: Root, entry: ModelEntry, weights: Path | None = None) -> Mode
     ShiftlakeError
         If the weights are missing, would run code, or do not fit the architecture.
     """
+    root = open_root(root)
     # These bring torch, which a look into the registry does not need.
     from ops.models import weights as weights_file
     from ops.models.loading import architecture
@@ -82,7 +83,7 @@ def register(root: Root, entry: ModelEntry, weights: Path | None = None) -> Mode
     return registered
 
 
-def read_model(root: Root, name: str) -> ModelEntry:
+def read_model(root: Root | str, name: str) -> ModelEntry:
     """The entry of a registered model.
 
     Raises
@@ -90,6 +91,7 @@ def read_model(root: Root, name: str) -> ModelEntry:
     ShiftlakeError
         If there is none of this name (near ones are named), or its file is damaged.
     """
+    root = open_root(root)
     rel = paths.model(name)
     if not root.exists(rel):
         known = list_models(root)
@@ -115,8 +117,9 @@ def read_model(root: Root, name: str) -> ModelEntry:
         ) from error
 
 
-def list_models(root: Root) -> list[str]:
+def list_models(root: Root | str) -> list[str]:
     """Names of all registered models, sorted."""
+    root = open_root(root)
     found = (PurePosixPath(rel) for rel in root.list("models"))
     return sorted(p.stem for p in found if p.suffix == ".json" and len(p.parts) == 2)
 

@@ -22,7 +22,7 @@ from ops.results.metrics_file import read_metrics
 from ops.results.real import real_labels
 from ops.results.sealed_files import PROTOCOL, SealedFiles, sealed_files
 from ops.results.status import StatusRow, status_rows
-from ops.storage import Root
+from ops.storage import Root, open_root
 
 if TYPE_CHECKING:
     import duckdb
@@ -54,13 +54,13 @@ _STATUS = columns(
 
 
 def connect(
-    root: Root, *, catalog: catalogs.Catalog | None = None, memory_limit: str | None = None
+    root: Root | str, *, catalog: catalogs.Catalog | None = None, memory_limit: str | None = None
 ) -> duckdb.DuckDBPyConnection:
     """Open a read-only DuckDB connection over the sealed results of a root.
 
     Parameters
     ----------
-    root : Root
+    root : Root or str
         Local or ``s3://``; remote files are fetched as they are first read.
     catalog : Catalog, optional
         For the view ``status``; the default is ``ops.catalog.load()``.
@@ -79,6 +79,7 @@ def connect(
     read-only, external access is off except for a filesystem that can only read the sealed
     files, and the configuration is locked. Temporary tables of the session are possible.
     """
+    root = open_root(root)
     return open_views(root, take_inventory(root), catalog or catalogs.load(), memory_limit)
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from rich.table import Table
 
 from ops.results.connection import connect
-from ops.storage import Root
+from ops.storage import Root, open_root
 
 SYNTHETIC_NOTE = "* generated images: these numbers say nothing about the real benchmark"
 STALE_NOTE = "! stale: the model, the dataset or the code changed after this run"
 
 
-def leaderboard(root: Root) -> Table:
+def leaderboard(root: Root | str) -> Table:
     """Headline metric of every model on every benchmark, as of the last `compute_metrics`.
 
     Parameters
     ----------
-    root : Root
+    root : Root or str
 
     Returns
     -------
@@ -25,6 +25,7 @@ def leaderboard(root: Root) -> Table:
         The caption says plainly if images are synthetic, results stale, or runs not yet in the
         table of metrics.
     """
+    root = open_root(root)
     with connect(root) as connection:
         rows = connection.execute(
             """

@@ -16,7 +16,7 @@ from ops.results.measures import corruption, counts, detection, video
 from ops.results.measures.unit import Row, Unit
 from ops.results.metrics_file import METRICS, Measured, read_metrics, write_metrics
 from ops.results.real import DATASET as REAL
-from ops.storage import Root
+from ops.storage import Root, open_root
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,12 +38,12 @@ _CORRUPTED = ("imagenet_c", "mini_imagenet_c")
 _ORDER = ("model", "benchmark", "condition", "metric", "variant")
 
 
-def compute_metrics(root: Root, catalog: Catalog) -> pa.Table:
+def compute_metrics(root: Root | str, catalog: Catalog) -> pa.Table:
     """Bring ``results/metrics.parquet`` up to date with the current runs.
 
     Parameters
     ----------
-    root : Root
+    root : Root or str
     catalog : Catalog
 
     Returns
@@ -52,6 +52,7 @@ def compute_metrics(root: Root, catalog: Catalog) -> pa.Table:
         All metrics of all models, sorted. No image is read and no model is run; rows whose
         inputs are unchanged are kept, and where all are, nothing is written.
     """
+    root = open_root(root)
     inventory = take_inventory(root)
     units = plan(inventory)
     before = read_metrics(root)

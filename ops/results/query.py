@@ -14,7 +14,7 @@ from rich.table import Table
 
 from ops.errors import ShiftlakeError
 from ops.results.connection import TABLES, VIEWS, connect
-from ops.storage import Root
+from ops.storage import Root, open_root
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,12 +26,12 @@ _FORMATS = ("table", "csv", "json")
 _WIDEST = 48
 
 
-def query(root: Root, sql: str, format: Format = "table", limit: int | None = None) -> str:
+def query(root: Root | str, sql: str, format: Format = "table", limit: int | None = None) -> str:
     """Run one reading statement over the views of :func:`ops.results.connect`.
 
     Parameters
     ----------
-    root : Root
+    root : Root or str
     sql : str
         One SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE, PIVOT or EXPLAIN.
     format : {"table", "csv", "json"}
@@ -49,6 +49,7 @@ def query(root: Root, sql: str, format: Format = "table", limit: int | None = No
     ShiftlakeError
         If the statement writes, is more than one, or DuckDB refuses it.
     """
+    root = open_root(root)
     import duckdb
 
     if format not in _FORMATS:

@@ -15,7 +15,7 @@ from ops.catalog.classes import VIDEO_LABEL_SPACES
 from ops.results.currency import Standing, standings
 from ops.results.inventory import Inventory, take_inventory
 from ops.results.metrics_file import read_metrics
-from ops.storage import Root
+from ops.storage import Root, open_root
 
 # Benchmarks whose conditions are corruptions with severities inside.
 _GROUPED = ("imagenet_c", "mini_imagenet_c")
@@ -51,12 +51,12 @@ class StatusRow:
     measured: bool | None = None
 
 
-def status(root: Root, catalog: Catalog, *, compact: bool = False) -> list[StatusRow]:
+def status(root: Root | str, catalog: Catalog, *, compact: bool = False) -> list[StatusRow]:
     """What is done and what is left, by model and dataset.
 
     Parameters
     ----------
-    root : Root
+    root : Root or str
     catalog : Catalog
         Its datasets marked for evaluation are shown, and any other sealed dataset that has runs.
     compact : bool
@@ -67,6 +67,7 @@ def status(root: Root, catalog: Catalog, *, compact: bool = False) -> list[Statu
     list of StatusRow
         Sorted by model, then in catalog order.
     """
+    root = open_root(root)
     inventory = take_inventory(root)
     rows = status_rows(inventory, standings(inventory), catalog, read_metrics(root).runs)
     return _by_corruption(rows) if compact else rows

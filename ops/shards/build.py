@@ -20,7 +20,7 @@ from ops.shards.manifest import DatasetMissing, Manifest, SourceRef, read_manife
 from ops.shards.plan import Plan, ShardSize, plan_shards
 from ops.shards.seal import seal
 from ops.shards.write import ShardRecord, ShardTask, write_shard
-from ops.storage import Root, full_disk_explained, paths
+from ops.storage import Root, full_disk_explained, open_root, paths
 from ops.storage.unfinished import held, sweep
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _THREADS = 4
 
 
 def build(
-    root: Root,
+    root: Root | str,
     catalog: Catalog,
     dataset: str,
     *,
@@ -45,12 +45,13 @@ def build(
 
     See :func:`build_many`.
     """
+    root = open_root(root)
     options = {"workers": workers, "size": size, "progress": progress, "log": log}
     return build_many(root, catalog, [dataset], **options)[0]  # type: ignore[arg-type]
 
 
 def build_many(
-    root: Root,
+    root: Root | str,
     catalog: Catalog,
     datasets: Sequence[str],
     *,
@@ -63,7 +64,7 @@ def build_many(
 
     Parameters
     ----------
-    root : Root
+    root : Root or str
         Holds the verified archives, and takes the shards.
     catalog : Catalog
         Says what the datasets are made of.
@@ -89,6 +90,7 @@ def build_many(
         If a source is missing, cut, hostile or of the wrong content; no manifest is written
         then, and shards already finished stay for the next build.
     """
+    root = open_root(root)
     size = size or ShardSize()
     done: dict[str, Manifest] = {}
     specs = [catalog.dataset(name) for name in datasets]

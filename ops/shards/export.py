@@ -10,11 +10,11 @@ from ops.fetch.archive_limits import safe_name
 from ops.shards.manifest import Manifest, read_manifest
 from ops.shards.reader import read_shard
 from ops.shards.sample import Sample
-from ops.storage import Root
+from ops.storage import Root, open_root
 
 
 def export(
-    root: Root,
+    root: Root | str,
     dataset: str,
     folder: Path,
     *,
@@ -28,7 +28,7 @@ def export(
 
     Parameters
     ----------
-    root : Root
+    root : Root or str
     dataset : str
         A sealed dataset with images.
     folder : Path
@@ -48,6 +48,7 @@ def export(
     ShardDamaged
         If a shard is not what was sealed.
     """
+    root = open_root(root)
     manifest = read_manifest(root, dataset)
     if manifest.joined_to is not None:
         raise ShiftlakeError(

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from ops.errors import ShiftlakeError
-from ops.storage import Root, paths
+from ops.storage import Root, open_root, paths
 
 FORMAT = 1
 
@@ -103,7 +103,7 @@ def histogram_hash(histogram: Mapping[int, int]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def read_manifest(root: Root, dataset: str) -> Manifest:
+def read_manifest(root: Root | str, dataset: str) -> Manifest:
     """Read the seal of a dataset.
 
     Raises
@@ -111,6 +111,7 @@ def read_manifest(root: Root, dataset: str) -> Manifest:
     DatasetMissing
         If the dataset is not sealed, or its manifest cannot be understood.
     """
+    root = open_root(root)
     path = paths.manifest(dataset)
     try:
         return Manifest.model_validate(root.read_json(path))
@@ -137,8 +138,9 @@ def has_manifest(root: Root, dataset: str) -> bool:
     return root.exists(paths.manifest(dataset))
 
 
-def sealed_datasets(root: Root) -> list[str]:
+def sealed_datasets(root: Root | str) -> list[str]:
     """Names of all sealed datasets, sorted."""
+    root = open_root(root)
     suffix = "/manifest.json"
     return sorted(
         path.removeprefix("shards/").removesuffix(suffix)

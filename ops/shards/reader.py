@@ -14,7 +14,7 @@ from ops.fetch.archive_limits import DEFAULT_LIMITS, CutArchive, HostileArchive
 from ops.fetch.archive_tar import walk_tar
 from ops.shards.manifest import Manifest, ShardEntry, histogram_hash, read_manifest
 from ops.shards.sample import Sample
-from ops.storage import Root, paths
+from ops.storage import Root, open_root, paths
 
 
 class ShardDamaged(ShiftlakeError):
@@ -157,7 +157,7 @@ class Verified:
 
 
 def verify(
-    root: Root,
+    root: Root | str,
     dataset: str,
     *,
     hash: bool = False,
@@ -167,7 +167,7 @@ def verify(
 
     Parameters
     ----------
-    root : Root
+    root : Root or str
     dataset : str
     hash : bool
         Read every shard: compare counts and sha256, count keys and labels. Otherwise only sizes
@@ -180,6 +180,7 @@ def verify(
     DatasetMissing
         If there is no manifest.
     """
+    root = open_root(root)
     manifest = read_manifest(root, dataset)
     problems: list[str] = []
     histogram: Counter[int] = Counter()

@@ -230,3 +230,11 @@ def test_results_can_be_read_where_nothing_can_be_written(tmp_path, monkeypatch,
     with connect(lake.root) as con:
         found = con.execute("SELECT n FROM accuracy WHERE benchmark = 'imagenet_real'").fetchall()
     assert found == [(3,), (3,)]
+
+
+def test_a_plain_path_opens_the_same_views(full_lake):
+    question = "SELECT count(*), count(DISTINCT sample_key) FROM predictions"
+    with connect(full_lake.root.url) as by_path, connect(full_lake.root) as by_root:
+        (found,) = by_path.execute(question).fetchall()
+        assert found[0] > 100
+        assert by_root.execute(question).fetchall() == [found]
