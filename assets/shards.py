@@ -10,6 +10,7 @@ from assets.lake import Lake
 from assets.shard_checks import CHECKS, check_partition, check_specs
 from assets.sources import OWNERS
 from assets.suites import Suite, suites, upstream_keys
+from ops.errors import ShiftlakeError
 from ops.shards import Manifest, build_many, has_manifest, read_manifest
 from ops.shards.contact_sheet import contact_sheet
 from ops.storage import Root
@@ -40,14 +41,22 @@ def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
         for together in _sharing(suite, partitions):
             started = time.monotonic()
             before = {name: _sealed_version(root, name) for name in suite.datasets(together)}
-            manifests = build_many(
-                root,
-                catalog,
-                suite.datasets(together),
-                workers=lake.processes,
-                progress=_progress(context.log.info),
-                log=context.log.info,
-            )
+            try:
+                manifests = build_many(
+                    root,
+                    catalog,
+                    suite.datasets(together),
+                    workers=lake.processes,
+                    progress=_progress(context.log.info),
+                    log=context.log.info,
+                )
+            except ShiftlakeError as error:
+                if len(partitions) == 1:
+                    raise
+                # A bad archive must not keep the conditions of the others from being made.
+                context.log.error(str(error))
+                wrong.append(f"{', '.join(together)}: {error.what}")
+                continue
             seconds = (time.monotonic() - started) / len(together)
             for partition in together:
                 names = set(suite.datasets([partition]))

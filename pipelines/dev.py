@@ -30,7 +30,7 @@ def serve_ui(port: int, *, demo: bool | None = None) -> int:
     int
         Exit code of Dagster.
     """
-    place = workplace(demo=demo)
+    place = workplace(demo=demo, dagster=True)
     place.enter()
     with ExitStack() as stack:
         if place.demo:

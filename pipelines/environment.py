@@ -25,7 +25,8 @@ class Workplace:
     Parameters
     ----------
     project : Path
-        Holds ``dagster.yaml`` and ``workspace.yaml``.
+        Holds ``dagster.yaml`` and ``workspace.yaml``; for commands that need neither, where there
+        is no such folder, the current one.
     root : str
         The storage root, a folder or a URL.
     state : Path
@@ -51,8 +52,9 @@ class Workplace:
 
     def enter(self) -> None:
         """Set the environment for this process and those it starts."""
-        self.state.mkdir(parents=True, exist_ok=True)
-        os.environ["DAGSTER_HOME"] = str(self.project)
+        if (self.project / "dagster.yaml").is_file():
+            self.state.mkdir(parents=True, exist_ok=True)
+            os.environ["DAGSTER_HOME"] = str(self.project)
         os.environ[STATE_VARIABLE] = str(self.state)
         os.environ[ROOT_VARIABLE] = self.root
         if self.demo:
@@ -60,28 +62,16 @@ class Workplace:
             os.environ["SHIFTLAKE_CATALOG"] = str(self.overlay)
 
 
-def project_folder() -> Path:
-    """The folder with ``dagster.yaml``: this one, one above it, or the checkout of the code.
-
-    Raises
-    ------
-    ShiftlakeError
-        If there is none.
-    """
+def project_folder() -> Path | None:
+    """The folder with ``dagster.yaml``: this one, one above it, or the checkout of the code."""
     here = Path.cwd()
     for folder in (here, *here.parents, Path(__file__).resolve().parents[1]):
         if (folder / "dagster.yaml").is_file() and (folder / "workspace.yaml").is_file():
             return folder
-    raise ShiftlakeError(
-        "This is no Shiftlake project.",
-        expected="dagster.yaml and workspace.yaml in this folder or one above",
-        found="neither",
-        where=here,
-        remedy="change into a checkout of Shiftlake",
-    )
+    return None
 
 
-def workplace(*, demo: bool | None = None) -> Workplace:
+def workplace(*, demo: bool | None = None, dagster: bool = False) -> Workplace:
     """The workplace of a command.
 
     Parameters
@@ -89,8 +79,24 @@ def workplace(*, demo: bool | None = None) -> Workplace:
     demo : bool, optional
         Whether to work on the demo's lake. None chooses it if ``SHIFTLAKE_ROOT`` is unset and the
         demo's lake is the only one there is.
+    dagster : bool
+        Whether the command needs the Dagster project, and not only the lake.
+
+    Raises
+    ------
+    ShiftlakeError
+        If it does, and there is none.
     """
-    project = project_folder()
+    found = project_folder()
+    if found is None and dagster:
+        raise ShiftlakeError(
+            "This is no Shiftlake project.",
+            expected="dagster.yaml and workspace.yaml in this folder or one above",
+            found="neither",
+            where=Path.cwd(),
+            remedy="change into a checkout of Shiftlake",
+        )
+    project = found or Path.cwd()
     own = project / ".shiftlake"
     named = os.environ.get(ROOT_VARIABLE)
     if demo is None:

@@ -80,9 +80,10 @@ def changed_upstream(
         if receipt is None:
             continue
         if standing(root, file) is None:
-            changed[key] = "the copy at hand is not what the catalog states"
+            stated = {**file.hashes, "bytes": file.bytes.value}
+            changed[key] = f"the copy at hand, {receipt.sha256}, is not what is stated: {stated}"
         elif not file.hashes and (offer := probe(file)) and (reason := offer.differs(receipt)):
-            changed[key] = reason
+            changed[key] = f"{reason}; the copy at hand is {receipt.sha256}"
             again["__".join(key)] = {"config": {"again": True}}
     if not changed:
         return dg.SkipReason("every archive at hand is the one the catalog states")

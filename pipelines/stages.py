@@ -48,17 +48,17 @@ class Plan:
     lacking: dict[str, list[str]] = field(default_factory=dict)
 
 
-def attainable(root: Root, catalog: Catalog) -> Plan:
-    """Which suites can be built: their archives are here or can be downloaded."""
+def attainable(root: Root, catalog: Catalog, *, fetched: bool = False) -> Plan:
+    """Which suites can be built: their archives are here or (unless `fetched`) obtainable."""
     plan = Plan()
     for name, suite in suites().items():
         files = {
             source_key(file): file for spec in suite.specs for file in catalog.sources(spec.name)
         }
         lacking = [
-            file.how_to_get or f"{file.name} has no address"
+            file.how_to_get or f"{file.name} could not be fetched."
             for file in files.values()
-            if file.manual and read_receipt(root, file) is None
+            if (file.manual or fetched) and read_receipt(root, file) is None
         ]
         if lacking:
             plan.lacking[name] = lacking
@@ -165,14 +165,36 @@ def run_all(
     catalog: Catalog,
     log: Callable[[str], None],
 ) -> None:
-    """Run every stage that can run, in order."""
+    """Run every stage that can run, in order; what fails is named at the end.
+
+    Raises
+    ------
+    dagster.Failure
+        After all stages, if one of them failed.
+    """
+    failures: list[str] = []
+
+    def attempt(stage: Stage) -> None:
+        try:
+            run_stage(definitions, instance, stage, log)
+        except dg.Failure as failure:
+            failures.append(failure.description or stage.job)
+
     plan = attainable(root, catalog)
-    for name, lacking in plan.lacking.items():
-        log(f"passed over {name}: {' '.join(lacking)}")
     for stage in stages_to_shards(plan, catalog):
-        run_stage(definitions, instance, stage, log)
+        if stage.job == "sources":
+            attempt(stage)
+            break
+    ready = attainable(root, catalog, fetched=True)
+    for name, lacking in ready.lacking.items():
+        log(f"passed over {name}: {' '.join(lacking)}")
+    for stage in stages_to_shards(ready, catalog):
+        if stage.job != "sources":
+            attempt(stage)
     for stage in stages_to_results(root, instance):
-        run_stage(definitions, instance, stage, log)
+        attempt(stage)
+    if failures:
+        raise dg.Failure("Not everything could be done. " + " ".join(failures))
 
 
 @dg.op(description="Runs the asset jobs in order, each as a run of its own.")

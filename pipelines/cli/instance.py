@@ -43,7 +43,7 @@ def run(
     """Run a job without partitions in this process, recorded in the instance."""
     import dagster as dg
 
-    workplace().enter()
+    workplace(dagster=True).enter()
     from pipelines.dead_runs import close_dead_runs, process_tag
     from pipelines.definitions import build_definitions
     from pipelines.pools import set_limits
@@ -73,7 +73,7 @@ def bootstrap() -> None:
 
     from pipelines.pools import set_limits
 
-    workplace().enter()
+    workplace(dagster=True).enter()
     with dg.DagsterInstance.get() as instance:
         for pool, limit in set_limits(instance).items():
             out.print(f"pool {pool}: {limit} at once")

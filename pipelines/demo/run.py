@@ -26,7 +26,7 @@ from pipelines.stages import QUIET
 def run_demo_here() -> None:
     """Run the demo in this project, or say that it is done."""
     started = time.monotonic()
-    place = workplace(demo=True)
+    place = workplace(demo=True, dagster=True)
     place.enter()
     logging.getLogger("dagster").setLevel(logging.WARNING)
     root = open_root(place.root)

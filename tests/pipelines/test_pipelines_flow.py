@@ -9,9 +9,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import dagster as dg
 import pytest
+import yaml
 from lake_by_command import Lake
 
+from assets.predictions import check_rows
 from ops.catalog import load
 from ops.miniature import serve
 from ops.results import connect
@@ -145,3 +148,54 @@ def test_killed_in_every_stage_the_next_run_gives_the_same_bytes(
     assert rewritten == []
     expected = {name: digest for name, digest in lake.files().items() if name.endswith(FINISHED)}
     assert {name: digest for name, digest in final.items() if name.endswith(FINISHED)} == expected
+
+
+def test_lost_predictions_turn_the_check_red_and_come_back(lake, tmp_path):
+    broken = Lake(tmp_path, lake.upstream_url, lake.miniature)
+    shutil.copytree(lake.root, broken.root, dirs_exist_ok=True)
+    key = dg.MultiPartitionKey({"benchmark": "imagenet_a", "model": "tiny"})
+    root, catalog = open_root(broken.root), load(str(broken.folder / "catalog.yaml"))
+    assert check_rows(root, catalog, key).problems == []
+    victim = next(Path(broken.root).glob("predictions/tiny/imagenet_a/clean/*/*.parquet"))
+    whole = victim.read_bytes()
+    victim.unlink()
+    count = check_rows(root, catalog, key)
+    n = read_manifest(root, "imagenet_a/clean").n_samples
+    assert count.metadata == {"expected": n, "seen": 0, "failed": 0}
+    assert not count.result().passed
+    broken.run("evaluate", "tiny", "imagenet_a")
+    assert victim.read_bytes() == whole
+    assert check_rows(root, catalog, key).problems == []
+
+
+def test_a_bad_model_and_a_bad_archive_are_named_and_the_rest_goes_on(
+    tmp_path, upstream, miniature
+):
+    lake = Lake(tmp_path, upstream.url, miniature)
+    overlay = miniature.overlay(upstream.url)
+    wanted = {"imagenet-a", "imagenet-o", "imagenet-1k"}
+    for benchmark in overlay["benchmarks"]:
+        for file in benchmark["files"]:
+            if benchmark["id"] not in wanted:
+                file |= {"access": "none", "url": None, "how_to_get": "not here"}
+            elif benchmark["id"] == "imagenet-o":
+                file |= {"sha256": "0" * 64, "md5": None, "sha1": None}
+    (tmp_path / "catalog.yaml").write_text(yaml.safe_dump(overlay))
+    lake.run(*MODEL, *SETTINGS)
+    lake.run("model", "add", "broken", "ops.models.smallcnn:SmallCNN", *SETTINGS)
+    entry = tmp_path / "lake" / "models" / "broken.json"
+    stated = json.loads(entry.read_text())
+    stated["weights"]["sha256"] = "0" * 64
+    entry.write_text(json.dumps(stated))
+    answer = lake.run("run", "everything", ok=False)
+    assert answer.returncode == 1
+    root = open_root(lake.root)
+    sealed = sealed_datasets(root)
+    assert "imagenet_a/clean" in sealed
+    assert "imagenet_1k/val" in sealed
+    assert "imagenet_o/clean" not in sealed
+    with connect(root) as connection:
+        models = connection.sql("SELECT DISTINCT model, benchmark FROM leaderboard").fetchall()
+    assert ("tiny", "imagenet_a") in models
+    assert "broken" not in {model for model, _ in models}
+    assert "imagenet_o" in answer.stdout

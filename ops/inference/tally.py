@@ -1,0 +1,56 @@
+"""What the stored rows of a finished evaluation add up to, read from the files themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow.parquet as pq
+
+from ops.inference.record import RunRecord, read_run
+from ops.storage import Root, paths
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts over all files of one evaluation.
+
+    Attributes
+    ----------
+    rows, keys, seen : int
+        Rows; different sample keys; rows with a prediction.
+    """
+
+    rows: int
+    keys: int
+    seen: int
+
+
+def tally(root: Root, record: RunRecord) -> Tally:
+    """Count the rows of an evaluation; a missing or unreadable file counts as none."""
+    folder = paths.run(record.model, record.dataset, record.key)
+    keys: set[str] = set()
+    rows = seen = 0
+    for file in record.files:
+        rel = f"{folder}/{file.name}"
+        try:
+            with root.open(rel) as opened:
+                table = pq.read_table(opened, columns=["sample_key", "status"])
+        except (OSError, ValueError):
+            continue
+        rows += table.num_rows
+        keys.update(str(key) for key in table["sample_key"].to_pylist())
+        seen += table["status"].to_pylist().count("ok")
+    return Tally(rows, len(keys), seen)
+
+
+def latest_run(root: Root, model: str, dataset: str, version: str) -> RunRecord | None:
+    """The newest finished evaluation of a model on this version of a dataset."""
+    folder = paths.run(model, dataset, "").rstrip("/")
+    found = [
+        record
+        for path in root.list(folder)
+        if path.endswith("/run.json")
+        and (record := read_run(root, model, dataset, path.split("/")[-2])) is not None
+        and record.dataset_version == version
+    ]
+    return max(found, key=lambda record: record.ended_at, default=None)
