@@ -39,7 +39,8 @@ def _source_asset(key: tuple[str, str], file: SourceFile) -> dg.AssetsDefinition
         owners=OWNERS,
         kinds={"file"},
         pool="download",
-        retry_policy=dg.RetryPolicy(max_retries=2, delay=30, backoff=dg.Backoff.EXPONENTIAL),
+        # A fetch retries by itself with backoff; this is for a process that was lost.
+        retry_policy=dg.RetryPolicy(max_retries=1, delay=5),
         check_specs=[
             dg.AssetCheckSpec(
                 "verified",
