@@ -13,7 +13,7 @@ from assets.partitions import PREDICTIONS
 from assets.sources import OWNERS
 from assets.suites import suites
 from ops.catalog import Catalog, DatasetSpec
-from ops.catalog.classes import VIDEO_LABEL_SPACES
+from ops.catalog.classes import understands
 from ops.errors import ShiftlakeError
 from ops.shards import has_manifest, read_manifest
 from ops.storage import Root
@@ -187,12 +187,6 @@ def _evaluate(
         evaluate(root, catalog, model, spec.name, workers=lake.processes, log=context.log.info)
         for spec in _answerable(root, catalog, space, benchmark)
     ]
-
-
-def understands(model_space: str, label_space: str) -> bool:
-    """Whether a model's outputs can be read as labels of a dataset."""
-    video = model_space == "ilsvrc1000" and label_space in VIDEO_LABEL_SPACES
-    return video or model_space == label_space
 
 
 def _metadata(records: "list[RunRecord]", started: datetime) -> dict[str, Any]:

@@ -6,6 +6,8 @@ does with a subset is for the metrics.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +18,7 @@ from ops.errors import ShiftlakeError
 
 MASKS = ("imagenet_a", "imagenet_o", "imagenet_r")
 VIDEO_LABEL_SPACES = ("imagenet_vid30", "ytbb24")
+ILSVRC = "ilsvrc1000"
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,38 @@ def video(label_space: str) -> VideoClasses:
         wnids=tuple(entry.get("wnid") for entry in entries),
         ilsvrc_indices=tuple(tuple(entry["ilsvrc_indices"]) for entry in entries),
     )
+
+
+@cache
+def fingerprint(name: str) -> str:
+    """sha256 of the class data that labels come from, so that a correction can be told.
+
+    Parameters
+    ----------
+    name : str
+        ``ilsvrc`` (the wnids in order), ``ilsvrc_val_labels``, a class subset or a video label
+        space (names and wnids in order).
+    """
+    content: object
+    if name == "ilsvrc":
+        content = ilsvrc().wnids
+    elif name == "ilsvrc_val_labels":
+        content = val_labels()
+    elif name in VIDEO_LABEL_SPACES:
+        content = (video(name).names, video(name).wnids)
+    else:
+        content = subset(name)
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def understands(model_space: str, label_space: str) -> bool:
+    """Whether outputs in one label space can be read as labels of another.
+
+    They can in the same one, and ILSVRC's in a video label space, whose classes stand for some
+    of ILSVRC's.
+    """
+    projected = model_space == ILSVRC and label_space in VIDEO_LABEL_SPACES
+    return projected or model_space == label_space
 
 
 def _require(name: str, known: tuple[str, ...], what: str) -> None:

@@ -17,7 +17,7 @@ from ops.fetch.errors import (
 )
 from ops.fetch.probe import Offer, probe
 from ops.fetch.receipt import Receipt, read_receipt, standing, verify_source
-from ops.fetch.stored import local_source
+from ops.fetch.stored import drop_local, local_source
 from ops.fetch.transfer import Patience
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "UnknownFile",
     "WrongContent",
     "add",
+    "drop_local",
     "fetch",
     "local_source",
     "probe",

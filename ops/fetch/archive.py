@@ -22,12 +22,19 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from ops.errors import ShiftlakeError
-from ops.fetch.archive_limits import DEFAULT_LIMITS, Limits, refuse_kind, safe_name
-from ops.fetch.archive_members import STORED, Members, Span, Wanted, damaged
+from ops.fetch.archive_limits import (
+    DEFAULT_LIMITS,
+    HostileArchive,
+    Limits,
+    refuse_kind,
+    safe_name,
+)
+from ops.fetch.archive_members import STORED, FileState, Members, Span, Wanted, damaged, file_state
 from ops.fetch.archive_tar import BLOCK, FileSource, is_tar_block, walk_tar
 
 _CHUNK = 1 << 20
 _ZIP_LOCAL_HEADER = 30
+_DEEPEST = 2
 # What the standard library raises over zips that are not well formed.
 _ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, struct.error)
 
@@ -83,17 +90,27 @@ def index_archive(
     ShiftlakeError
         If the file is no archive.
     """
-    walk = _Walk(path, spool, wanted or (lambda _: True), nested or (lambda _: False), limits)
-    with walk.stack, path.open("rb") as file:
-        walk.seekable(file, 0, path.stat().st_size, "")
+    # One descriptor for the whole walk: the name may come to mean another file meanwhile.
+    with path.open("rb") as file:
+        state = file_state(file.fileno())
+        sieves = wanted or (lambda _: True), nested or (lambda _: False)
+        walk = _Walk(path, state, spool, *sieves, limits)
+        with walk.stack:
+            walk.seekable(file, 0, state.size, "")
     return walk.members
 
 
 class _Walk:
     def __init__(
-        self, path: Path, spool: Path, wanted: Wanted, nested: Wanted, limits: Limits
+        self,
+        path: Path,
+        state: FileState,
+        spool: Path,
+        wanted: Wanted,
+        nested: Wanted,
+        limits: Limits,
     ) -> None:
-        self.path, self.spool_path = path, spool
+        self.path, self.state, self.spool_path = path, state, spool
         self.wanted, self.nested, self.limits = wanted, nested, limits
         self.members = Members()
         self.stack = ExitStack()
@@ -106,9 +123,17 @@ class _Walk:
             self._spool = cast(BinaryIO, self.stack.enter_context(self.spool_path.open("wb")))
         return self._spool
 
-    def seekable(self, file: BinaryIO, start: int, size: int, prefix: str) -> None:
-        """Index the archive that lies as it is in `file`."""
+    def seekable(self, file: BinaryIO, start: int, size: int, prefix: str, depth: int = 0) -> None:
+        """Index the archive that lies as it is in `file`, `depth` archives deep."""
         where = f"{self.path}{f' > {prefix[:-1]}' if prefix else ''}"
+        if depth > _DEEPEST:
+            raise HostileArchive(
+                "Archives lie in archives deeper than any benchmark has them.",
+                expected=f"at most {_DEEPEST} archives around a file, beside the outermost",
+                found="one more",
+                where=where,
+                remedy="check where the archive comes from; it is not used",
+            )
         file.seek(start)
         kind = sniff(file.read(BLOCK))
         if kind == "tar":
@@ -116,14 +141,15 @@ class _Walk:
             for member in walk_tar(source, where, self.limits_for_nested()):
                 name = prefix + member.name
                 if self.nested(name):
-                    self.seekable(file, member.offset, member.size, name + "/")
+                    self.seekable(file, member.offset, member.size, name + "/", depth + 1)
                     file.seek(member.offset)
                     continue
                 self.limits.check_member(name, member.size, where)
                 if self.wanted(name):
-                    self.members.add(name, Span(str(self.path), member.offset, member.size))
+                    span = Span(str(self.path), member.offset, member.size, file=self.state)
+                    self.members.add(name, span)
         elif kind == "zip" and not prefix:
-            self.zip(where)
+            self.zip(file, where)
         elif kind in ("gzip", "bzip2", "xz"):
             part = cast(BinaryIO, io.BufferedReader(_Part(file, start, size), _CHUNK))
             self.streamed(_inflate(kind, part), part, where, prefix)
@@ -133,32 +159,32 @@ class _Walk:
 
     def limits_for_nested(self) -> Limits:
         # An inner archive may be as large as the file that holds it.
-        return Limits(max(self.limits.member, self.path.stat().st_size), self.limits.ratio)
+        return Limits(max(self.limits.member, self.state.size), self.limits.ratio)
 
-    def zip(self, where: str) -> None:
+    def zip(self, file: BinaryIO, where: str) -> None:
         """Index a zip through its central directory."""
         try:
-            archive = self.stack.enter_context(zipfile.ZipFile(self.path))
+            archive = self.stack.enter_context(zipfile.ZipFile(file))
         except _ZIP_ERRORS as error:
             raise damaged(where, str(error)) from error
         inflated = 0
-        with self.path.open("rb") as file:
-            for info in archive.infolist():
-                name = _zip_name(info, where)
-                if info.is_dir():
-                    continue
-                self.limits.check_inflated(info.file_size, info.compress_size, f"{where}: {name}")
-                inflated += info.file_size
-                # Members that share their packed bytes each look harmless alone.
-                self.limits.check_inflated(inflated, self.path.stat().st_size, where)
-                if self.nested(name):
-                    self.zipped(archive, info, name, where)
-                    continue
-                self.limits.check_member(name, info.file_size, where)
-                if self.wanted(name):
-                    packed = info.compress_size if info.compress_type else STORED
-                    start = _zip_data(file, info, where)
-                    self.members.add(name, Span(str(self.path), start, info.file_size, packed))
+        for info in archive.infolist():
+            name = _zip_name(info, where)
+            if info.is_dir():
+                continue
+            self.limits.check_inflated(info.file_size, info.compress_size, f"{where}: {name}")
+            inflated += info.file_size
+            # Members that share their packed bytes each look harmless alone.
+            self.limits.check_inflated(inflated, self.state.size, where)
+            if self.nested(name):
+                self.zipped(archive, info, name, where)
+                continue
+            self.limits.check_member(name, info.file_size, where)
+            if self.wanted(name):
+                packed = info.compress_size if info.compress_type else STORED
+                start = _zip_data(file, info, where)
+                span = Span(str(self.path), start, info.file_size, packed, self.state)
+                self.members.add(name, span)
 
     def zipped(
         self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, where: str

@@ -49,6 +49,16 @@ def local_source(root: Root, file: SourceFile) -> Path:
     return root.local_copy(file.path)
 
 
+def drop_local(root: Root, file: SourceFile) -> None:
+    """Free the scratch space of a fetched file on a remote root.
+
+    :func:`local_source` brings it from the root again. On a local root there is nothing to free.
+    """
+    if not root.is_local and (receipt := read_receipt(root, file)):
+        _kept(root, receipt).unlink(missing_ok=True)
+        root.drop_copy(file.path)
+
+
 def adopt(root: Root, file: SourceFile, log: Callable[[str], None]) -> Receipt | None:
     """A receipt for a copy that stands without one, where a known hash proves it."""
     expected, size = by_catalog(file), root.size(file.path)

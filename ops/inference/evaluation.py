@@ -15,9 +15,9 @@ import torch
 from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.inference.batches import Batch, batches
-from ops.inference.files import Finished, kept, publish
+from ops.inference.files import Finished, kept, publish, whole
 from ops.inference.forward import Forward, reproducible
-from ops.inference.plan import CODE_VERSION, Device, plan_key, plan_numerics
+from ops.inference.plan import CODE_VERSION, Device, class_map_sha256, plan_key, plan_numerics
 from ops.inference.projection import projection
 from ops.inference.record import Numerics, RunRecord, read_run
 from ops.inference.rows import RowMaker
@@ -42,7 +42,8 @@ def evaluate(
     """Run a model over a dataset and store one row a sample.
 
     Finished shards of an interrupted evaluation are kept, and a finished evaluation returns at
-    once. On a CPU the rows do not depend on `workers`, and two evaluations write the same bytes.
+    once, unless one of its files is gone or has another size: then that shard is done again. On
+    a CPU the rows do not depend on `workers`, and two evaluations write the same bytes.
 
     Parameters
     ----------
@@ -81,8 +82,9 @@ def evaluate(
     manifest = read_manifest(root, catalog.dataset(dataset).name)
     entry = read_model(root, model_name)
     numerics = plan_numerics(entry, device)
-    key = plan_key(entry, manifest.version, numerics)
-    if (sealed := read_run(root, entry.name, manifest.name, key)) is not None:
+    key = plan_key(entry, manifest, numerics)
+    folder = paths.run(entry.name, manifest.name, key)
+    if (sealed := _sealed(root, folder, entry, manifest, key)) is not None:
         return sealed
     if batch_size < 1 or (workers is not None and workers < 1):
         raise ShiftlakeError(
@@ -92,8 +94,7 @@ def evaluate(
             where=f"{entry.name} on {manifest.name}",
             remedy="give larger numbers",
         )
-    maker = RowMaker(key, entry, manifest, projection(entry, manifest))
-    folder = paths.run(entry.name, manifest.name, key)
+    maker = RowMaker(key, entry, manifest, projection(entry, manifest, catalog.label_spaces))
     say = log or (lambda _: None)
     finished = {
         shard.name: there
@@ -131,6 +132,17 @@ def evaluate(
     root.write_json(path, record.model_dump(mode="json"))
     say(f"{record.n_seen:,} of {record.n_expected:,} images, {record.images_per_second:,.0f}/s")
     return record
+
+
+def _sealed(
+    root: Root, folder: str, entry: ModelEntry, manifest: Manifest, key: str
+) -> RunRecord | None:
+    try:
+        record = read_run(root, entry.name, manifest.name, key)
+    except ShiftlakeError:
+        # Written again from the files, which say themselves what they are.
+        return None
+    return record if record is not None and whole(root, folder, record) else None
 
 
 def _images(root: Root, manifest: Manifest, shard: ShardEntry) -> Iterator[Sample]:
@@ -195,6 +207,10 @@ def _record(
         condition=manifest.condition,
         dataset_version=manifest.version,
         weights_sha256=entry.weights.sha256 if entry.weights else "",
+        reference=entry.reference,
+        arguments=entry.kwargs,
+        class_map_sha256=class_map_sha256(entry),
+        model_label_space=entry.label_space,
         transform=entry.transform.model_dump(mode="json"),
         transform_hash=entry.transform.hash,
         numerics=numerics,

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ops.errors import ShiftlakeError
-from ops.inference.record import PredictionFile
+from ops.inference.record import PredictionFile, RunRecord
 from ops.inference.schema import PREDICTIONS
 from ops.shards import ShardEntry
 from ops.storage import Root
@@ -88,6 +88,15 @@ def publish(
     data = buffer.getvalue()
     root.write_bytes(f"{folder}/{file_name(entry)}", data)
     return _described(entry, data, table["status"])
+
+
+def whole(root: Root, folder: str, record: RunRecord) -> bool:
+    """Whether every file of a finished evaluation is there with its recorded size.
+
+    Sizes alone, since this is asked before every evaluation that is already finished; where one
+    contradicts, :func:`kept` looks into the files.
+    """
+    return all(root.size(f"{folder}/{file.name}") == file.bytes for file in record.files)
 
 
 def kept(root: Root, folder: str, key: str, entry: ShardEntry) -> Finished | None:

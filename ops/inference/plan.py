@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from typing import Literal
+from typing import Literal, Protocol
 
 from ops.errors import ShiftlakeError
+from ops.inference.class_lists import lists_sha256
 from ops.inference.record import Numerics
 from ops.models import ModelEntry
 
@@ -15,6 +16,26 @@ from ops.models import ModelEntry
 CODE_VERSION = "1"
 
 Device = Literal["auto", "cpu", "cuda"]
+
+
+class Evaluated(Protocol):
+    """What a key needs to know of a dataset; a manifest is one."""
+
+    @property
+    def name(self) -> str:
+        """``<benchmark>/<condition>``."""
+
+    @property
+    def version(self) -> str:
+        """16 hex digits that stand for the content."""
+
+    @property
+    def label_space(self) -> str:
+        """What its labels are indices in."""
+
+    @property
+    def mask(self) -> str | None:
+        """Its own class mask."""
 
 
 def plan_numerics(entry: ModelEntry, device: Device = "auto") -> Numerics:
@@ -40,15 +61,23 @@ def plan_numerics(entry: ModelEntry, device: Device = "auto") -> Numerics:
     return Numerics(dtype=entry.precision, device=chosen)
 
 
-def plan_key(entry: ModelEntry, dataset_version: str, numerics: Numerics) -> str:
+def class_map_sha256(entry: ModelEntry) -> str | None:
+    """SHA-256 of a model's class map as JSON, or None where it has none."""
+    if entry.class_map is None:
+        return None
+    return hashlib.sha256(json.dumps(entry.class_map).encode()).hexdigest()
+
+
+def plan_key(entry: ModelEntry, dataset: Evaluated, numerics: Numerics) -> str:
     """The key of a result: if anything that determines a row changes, so does the key.
 
     Parameters
     ----------
     entry : ModelEntry
         A registered model; its name does not matter, its weights do.
-    dataset_version : str
-        The version in the dataset's manifest.
+    dataset : Evaluated
+        Its manifest, for version, label space and masks. The class lists these stand for are part
+        of the key.
     numerics : Numerics
         Device kind and types. The batch size is not part of it.
 
@@ -64,9 +93,12 @@ def plan_key(entry: ModelEntry, dataset_version: str, numerics: Numerics) -> str
         "class_map": entry.class_map,
         "label_space": entry.label_space,
         "transform": entry.transform.hash,
-        "dataset_version": dataset_version,
+        "dataset_version": dataset.version,
         "numerics": numerics.model_dump(mode="json"),
         "code_version": CODE_VERSION,
     }
+    lists = lists_sha256(dataset.name, dataset.mask, entry.label_space, dataset.label_space)
+    if lists is not None:
+        parts["class_lists"] = lists
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from ops.inference.decode import UndecodableImage, decode
+from ops.inference.decode import MAX_PIXELS, UndecodableImage, decode
 from ops.models.transform import Transform
 
 _FILTERS = {
@@ -72,8 +72,20 @@ def apply(
     uint8 array, shape (height, width, 3)
         Of ``transform.output_size``, or of the resized size if the transform has no crop; black
         where a crop is larger than the resized image.
+
+    Raises
+    ------
+    UndecodableImage
+        If the resized image would have over `MAX_PIXELS` pixels; nothing is allocated for it.
     """
     size = width, height = resized_size(*image.size, transform)
+    # A line of pixels has a ratio that turns a small shorter side into gigapixels.
+    if width * height > MAX_PIXELS:
+        raise UndecodableImage(
+            "An image cannot be resized.",
+            expected=f"at most {MAX_PIXELS:,} pixels after the resize",
+            found=f"would be resized to {width} x {height} pixels, limit {MAX_PIXELS:,}",
+        )
     crop = transform.crop
     across, down = (width, height) if crop is None else (crop, crop)
     left, top = crop_offset(width, across), crop_offset(height, down)
@@ -106,19 +118,19 @@ def prepare(
     transform : Transform
         Sizes and filter.
     out : uint8 array, shape (height, width, 3)
-        Written whole; black where the image cannot be decoded.
+        Written whole; black where the image cannot be decoded or resized.
 
     Returns
     -------
     str or None
-        Why it cannot be decoded, or None.
+        Why it cannot be decoded or resized, or None.
     """
     try:
         image = source if isinstance(source, Image.Image) else decode(source)
+        apply(image, transform, out)
     except UndecodableImage as error:
         out.fill(0)
         return str(error.found)
-    apply(image, transform, out)
     return None
 
 

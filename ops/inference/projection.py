@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from ops import catalog as catalogs
 from ops.catalog import classes
 from ops.errors import ShiftlakeError
+from ops.inference.class_lists import mask_names
 from ops.inference.scores import Logits
 from ops.models import ModelEntry
+from ops.models.label_space import check_class_map
 from ops.shards import Manifest
-
-ILSVRC = "ilsvrc1000"
-VIDEO_SPACES = ("imagenet_vid30", "ytbb24")
-MASKS = ("imagenet_a", "imagenet_o", "imagenet_r")
-# Its rows are the clean companion of every masked benchmark, so they carry every mask.
-COMPANION = "imagenet_1k/val"
 
 
 @dataclass(frozen=True)
@@ -27,8 +25,8 @@ class Projection:
     ----------
     class_map : tuple of int or None
         Output ``j`` is class ``class_map[j]`` of the model's label space.
-    n_classes : int or None
-        Size of the model's label space, where it is fixed.
+    n_classes : int
+        Size of the model's label space.
     groups : tuple of tuple of int or None
         For each class of a video label space, the classes of the model it stands for.
     mask : str or None
@@ -40,7 +38,7 @@ class Projection:
     model: str
     dataset: str
     class_map: tuple[int, ...] | None
-    n_classes: int | None
+    n_classes: int
     groups: tuple[tuple[int, ...], ...] | None
     mask: str | None
     masks: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -65,7 +63,7 @@ class Projection:
             If the number of outputs contradicts the class map or the label space.
         """
         expected = self.n_classes if self.class_map is None else len(self.class_map)
-        if expected is not None and outputs.shape[1] != expected:
+        if outputs.shape[1] != expected:
             raise ShiftlakeError(
                 "The model has another number of outputs than its label space has classes.",
                 expected=f"{expected} outputs",
@@ -75,8 +73,7 @@ class Projection:
             )
         logits = outputs
         if self.class_map is not None:
-            size = max(self.n_classes or 0, max(self.class_map) + 1)
-            logits = np.full((len(outputs), size), -np.inf, dtype=np.float32)
+            logits = np.full((len(outputs), self.n_classes), -np.inf, dtype=np.float32)
             logits[:, list(self.class_map)] = outputs
         if self.groups is not None:
             projected = np.full((len(logits), len(self.groups)), -np.inf, dtype=np.float32)
@@ -98,28 +95,42 @@ class Projection:
         )
 
 
-def projection(entry: ModelEntry, manifest: Manifest) -> Projection:
+def projection(
+    entry: ModelEntry, manifest: Manifest, label_spaces: Mapping[str, int] | None = None
+) -> Projection:
     """The projection of a model's outputs for a dataset.
+
+    Parameters
+    ----------
+    entry : ModelEntry
+    manifest : Manifest
+    label_spaces : mapping of str to int, optional
+        Number of classes of each label space; by default the catalog's.
 
     Raises
     ------
     ShiftlakeError
-        If the label spaces do not meet, or the model knows no class of the dataset's mask.
+        If the label spaces do not meet or are unknown, the class map leaves its label space, or
+        the model knows no class of the dataset's mask.
     """
     space, own = manifest.label_space, entry.label_space
-    if space != own and not (own == ILSVRC and space in VIDEO_SPACES):
+    if not classes.understands(own, space):
         raise ShiftlakeError(
             "The model predicts in another label space than the dataset is labelled in.",
-            expected=f"a model in {space}" + (f" or {ILSVRC}" if space in VIDEO_SPACES else ""),
+            expected=" or ".join(
+                [f"a model in {space}"]
+                + ([classes.ILSVRC] if classes.understands(classes.ILSVRC, space) else [])
+            ),
             found=f"{entry.name} predicts in {own}",
             where=manifest.name,
             remedy="choose a dataset of the model's label space, or register another model",
         )
+    sizes = catalogs.load().label_spaces if label_spaces is None else label_spaces
     made = Projection(
         model=entry.name,
         dataset=manifest.name,
         class_map=entry.class_map,
-        n_classes=_space_size(own),
+        n_classes=check_class_map(entry, sizes),
         groups=classes.video(space).ilsvrc_indices if space != own else None,
         mask=manifest.mask,
         masks=_masks(entry, manifest),
@@ -130,17 +141,8 @@ def projection(entry: ModelEntry, manifest: Manifest) -> Projection:
 
 
 def _masks(entry: ModelEntry, manifest: Manifest) -> dict[str, tuple[int, ...]]:
-    if manifest.mask is not None:
-        names: tuple[str, ...] = (manifest.mask,)
-    else:
-        names = MASKS if manifest.name == COMPANION else ()
     known = None if entry.class_map is None else set(entry.class_map)
+    names = mask_names(manifest.name, manifest.mask)
     found = {name: classes.subset(name) for name in names}
     # A model of a few classes may know none of a mask; a softmax over nothing is undefined.
     return {name: mask for name, mask in found.items() if known is None or known & set(mask)}
-
-
-def _space_size(space: str) -> int | None:
-    if space == ILSVRC:
-        return len(classes.ilsvrc().wnids)
-    return len(classes.video(space).names) if space in VIDEO_SPACES else None

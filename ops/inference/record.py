@@ -42,7 +42,9 @@ class RunRecord(BaseModel):
 
     ``n_expected = n_seen + n_error``: the rows that are there, those with a prediction, and those
     whose image cannot be decoded. `seconds` and `images_per_second` are of the process that
-    finished it, and count only what that process computed.
+    finished it, and count only what that process computed. `reference`, `arguments`,
+    `class_map_sha256` and `model_label_space` are the model's, None in records of older releases:
+    with them the key can be made again, and what changed can be named.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -55,6 +57,10 @@ class RunRecord(BaseModel):
     condition: str
     dataset_version: str
     weights_sha256: str
+    reference: str | None = None
+    arguments: dict[str, Any] | None = None
+    class_map_sha256: str | None = None
+    model_label_space: str | None = None
     transform: dict[str, Any]
     transform_hash: str
     numerics: Numerics

@@ -67,6 +67,9 @@ class RowMaker:
         """
         ok = np.array([reason is None for reason in batch.errors], dtype=bool)
         self._refuse_not_finite(batch, outputs, ok)
+        if not ok.all():
+            # What a model says about a black image stands in no row, and may be no number.
+            outputs = np.where(ok[:, None], outputs, np.float32(0))
         labels = [[int(label) for label in s.meta.get("labels", [])] for s in batch.samples]
         columns: dict[str, list[Any]] = {
             name: [value] * len(labels) for name, value in self._constant.items()

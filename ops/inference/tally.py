@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow.parquet as pq
 
+from ops.errors import ShiftlakeError
 from ops.inference.record import RunRecord, read_run
 from ops.storage import Root, paths
 
@@ -46,11 +47,15 @@ def tally(root: Root, record: RunRecord) -> Tally:
 def latest_run(root: Root, model: str, dataset: str, version: str) -> RunRecord | None:
     """The newest finished evaluation of a model on this version of a dataset."""
     folder = paths.run(model, dataset, "").rstrip("/")
-    found = [
-        record
-        for path in root.list(folder)
-        if path.endswith("/run.json")
-        and (record := read_run(root, model, dataset, path.split("/")[-2])) is not None
-        and record.dataset_version == version
-    ]
+    found: list[RunRecord] = []
+    for path in root.list(folder):
+        if not path.endswith("/run.json"):
+            continue
+        try:
+            record = read_run(root, model, dataset, path.split("/")[-2])
+        except ShiftlakeError:
+            # A damaged record seals nothing.
+            continue
+        if record is not None and record.dataset_version == version:
+            found.append(record)
     return max(found, key=lambda record: record.ended_at, default=None)

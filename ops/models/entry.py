@@ -35,7 +35,9 @@ class ModelEntry(BaseModel):
         Where architecture and weights come from: timm's hub, a local weights file with an
         architecture, or a callable that returns a finished ``torch.nn.Module``.
     reference : str
-        timm's model name, or ``module:callable``.
+        timm's model name, or ``module:callable``: a class that derives from ``torch.nn.Module``,
+        or a function that its own package defines. Nothing of Python's standard library, and no
+        function of torch, is accepted; see :mod:`ops.models.loading`.
     kwargs : dict
         Arguments of the architecture, JSON values only.
     weights : WeightsFile or None

@@ -1,8 +1,16 @@
-"""From a registry entry to a network with its weights, in evaluation mode."""
+"""From a registry entry to a network with its weights, in evaluation mode.
+
+An entry names code that is already installed, and cannot bring any. What it may name is a network
+class, or a function that its own package defines: neither Python's standard library nor torch's
+functions, which run commands and load code (``os:system``, ``torch.hub:load``). Importing a
+package still runs that package, so a registry is to be trusted as far as what is installed.
+"""
 
 from __future__ import annotations
 
 import importlib
+import inspect
+import sys
 from typing import Any
 
 import torch
@@ -11,6 +19,8 @@ from ops.errors import ShiftlakeError
 from ops.models import timm_source, weights
 from ops.models.entry import ModelEntry
 from ops.storage import Root, paths
+
+_NOT_NETWORKS = sys.stdlib_module_names | {"builtins", "__main__"}
 
 
 def load(root: Root, entry: ModelEntry) -> torch.nn.Module:
@@ -74,7 +84,8 @@ def architecture(entry: ModelEntry, *, pretrained: bool) -> torch.nn.Module:
     Raises
     ------
     ShiftlakeError
-        If it cannot be imported, or what comes back is no ``torch.nn.Module``.
+        If it cannot be imported, is no network class and no function of its own package, or
+        what comes back is no ``torch.nn.Module``.
     """
     if entry.kind == "timm":
         wanted = pretrained and bool(entry.kwargs.get("pretrained", True))
@@ -93,9 +104,13 @@ def architecture(entry: ModelEntry, *, pretrained: bool) -> torch.nn.Module:
 
 def _call(reference: str, kwargs: dict[str, Any]) -> Any:
     module, _, name = reference.partition(":")
+    package = module.partition(".")[0]
+    # Before the import: some modules of the standard library act when they are imported.
+    if package in _NOT_NETWORKS:
+        raise _refused(reference, "a module of Python itself")
     try:
         made = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise ShiftlakeError(
             "The architecture cannot be imported.",
             expected="module:callable on the Python path",
@@ -103,6 +118,12 @@ def _call(reference: str, kwargs: dict[str, Any]) -> Any:
             where=reference,
             remedy="check the name, and that the module is installed here and on every worker",
         ) from error
+    if not (inspect.isclass(made) and issubclass(made, torch.nn.Module)):
+        if not inspect.isfunction(made):
+            raise _refused(reference, f"a {type(made).__name__}")
+        home = str(made.__module__).partition(".")[0]
+        if home != package or package == "torch":
+            raise _refused(reference, f"a function of {made.__module__}")
     try:
         return made(**kwargs)
     except TypeError as error:
@@ -113,3 +134,13 @@ def _call(reference: str, kwargs: dict[str, Any]) -> Any:
             where=reference,
             remedy="correct kwargs in the entry",
         ) from error
+
+
+def _refused(reference: str, found: str) -> ShiftlakeError:
+    return ShiftlakeError(
+        "The architecture is refused: it is not code that makes a network.",
+        expected="a class that derives from torch.nn.Module, or a function of its own package",
+        found=found,
+        where=reference,
+        remedy="name the network's class, or a function in your package that returns an instance",
+    )

@@ -10,8 +10,10 @@ from typing import Literal
 
 from pydantic import ValidationError
 
+from ops import catalog
 from ops.errors import ShiftlakeError
 from ops.models.entry import ModelEntry, WeightsFile
+from ops.models.label_space import check_class_map
 from ops.storage import Root, open_root, paths
 
 
@@ -40,13 +42,15 @@ def register(root: Root | str, entry: ModelEntry, weights: Path | None = None) -
     Raises
     ------
     ShiftlakeError
-        If the weights are missing, would run code, or do not fit the architecture.
+        If the weights are missing, would run code, or do not fit the architecture; if the
+        catalog has no such label space, or the class map leaves it.
     """
     root = open_root(root)
     # These bring torch, which a look into the registry does not need.
     from ops.models import weights as weights_file
     from ops.models.loading import architecture
 
+    check_class_map(entry, catalog.load().label_spaces)
     if weights is None and entry.kind == "checkpoint":
         raise ShiftlakeError(
             "A checkpoint model needs its weights file.",

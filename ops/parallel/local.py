@@ -70,7 +70,7 @@ def map_shards(
         for position, task in enumerate(shards):
             yield position, fn(task)
         return
-    with _pool(count, threads, fn.__module__) as pool:
+    with _pool(count, threads, getattr(fn, "__module__", __name__)) as pool:
         running: dict[Future[Result], int] = {}
         try:
             # A window of two tasks a worker keeps everyone busy without pickling all tasks at once.

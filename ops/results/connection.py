@@ -134,7 +134,7 @@ def _content(
         not fresh.issuperset((row["model"], run_id) for run_id in row["run_ids"])
         for row in metrics.select(["model", "run_ids"]).to_pylist()
     ]
-    rows = status_rows(inventory, current, catalog, measured.runs)
+    rows = status_rows(inventory, current, catalog, measured)
     return {
         "runs": tables.runs_table(current),
         "datasets": tables.datasets_table(inventory),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from ops.results.inventory import Inventory, Run
+from ops.storage import paths
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,12 @@ def standings(inventory: Inventory) -> list[Standing]:
     for (model, dataset), runs in pairs.items():
         entry, manifest = inventory.models.get(model), inventory.manifests.get(dataset)
         reasons = {run.run_id: stale_reasons(run, entry, manifest) for run in runs}
+        # Damage is told as such: the model or dataset has not gone.
+        unread = _unread(inventory, model, dataset)
+        reasons = {
+            run_id: tuple(unread.get(reason, reason) for reason in own)
+            for run_id, own in reasons.items()
+        }
         chosen = max(
             runs, key=lambda run: (not reasons[run.run_id], run.ended_at or "", run.run_id)
         )
@@ -58,16 +65,16 @@ def stale_reasons(
     """
     reasons = []
     if manifest is None:
-        reasons.append("dataset removed")
+        reasons.append(_NO_DATASET)
     elif run.dataset_version != manifest["version"]:
         reasons.append("dataset rebuilt")
     if entry is None:
-        return (*reasons, "model no longer registered")
+        return (*reasons, _NO_MODEL)
     try:
-        code, key = _today(entry, run)
+        code, key, class_map = _today(entry, run)
     except ValidationError:
-        # One entry of another release must not close the view of all results.
-        return (*reasons, "the model's entry cannot be understood: register it again")
+        # One record of another release must not close the view of all results.
+        return (*reasons, "its record or the model's entry is of another release: evaluate again")
     weights = entry.get("weights") or {}
     if run.weights_sha256 != weights.get("sha256"):
         reasons.append("weights changed")
@@ -78,18 +85,62 @@ def stale_reasons(
         reasons.append(f"numerics changed ({before} to {now})")
     if run.code_version != code:
         reasons.append(f"code version changed ({run.code_version} to {code})")
-    # The key covers more than the record names: architecture, its arguments and class map.
+    if run.reference is not None:
+        if run.reference != entry["reference"]:
+            reasons.append(f"architecture changed ({run.reference} to {entry['reference']})")
+        if run.arguments != entry["kwargs"]:
+            reasons.append("arguments of the architecture changed")
+        if run.class_map_sha256 != class_map:
+            reasons.append("class map changed")
+        if run.model_label_space != entry["label_space"]:
+            reasons.append("label space of the model changed")
+    # The key covers more than a record names: the class lists, and all of an older record.
     if not reasons and run.key != key:
-        reasons.append("architecture changed")
+        known = run.reference is not None
+        reasons.append("class lists changed" if known else "architecture or class lists changed")
     return tuple(reasons)
 
 
-def _today(entry: dict[str, Any], run: Run) -> tuple[str, str]:
-    """The code version, and the key this run would have with the model's entry of now."""
+_NO_DATASET = "dataset removed"
+_NO_MODEL = "model no longer registered"
+
+
+class _Dataset(NamedTuple):
+    name: str
+    version: str
+    label_space: str
+    mask: str | None
+
+
+def keys_today(entry: dict[str, Any], manifest: dict[str, Any]) -> set[str]:
+    """Keys a run of now would have, on a CPU and on a GPU."""
+    from ops.inference.plan import plan_key
+    from ops.inference.record import Numerics
+    from ops.models import ModelEntry
+
+    model = ModelEntry.model_validate(entry)
+    dataset = _Dataset(*(manifest[name] for name in _Dataset._fields))
+    devices = ({"dtype": model.precision, "device": device} for device in ("cpu", "cuda"))
+    return {plan_key(model, dataset, Numerics.model_validate(device)) for device in devices}
+
+
+def _unread(inventory: Inventory, model: str, dataset: str) -> dict[str, str]:
+    found = {}
+    if inventory.is_unreadable(paths.model(model)):
+        found[_NO_MODEL] = "the model's entry cannot be read: register it again"
+    if inventory.is_unreadable(paths.manifest(dataset)):
+        found[_NO_DATASET] = "the dataset's manifest cannot be read: build it again"
+    return found
+
+
+def _today(entry: dict[str, Any], run: Run) -> tuple[str, str, str | None]:
+    """Code version, key and class map this run would have with the model's entry of now."""
     # Imports torch; only roots with runs have to wait for it.
-    from ops.inference.plan import CODE_VERSION, plan_key
+    from ops.inference.plan import CODE_VERSION, class_map_sha256, plan_key
     from ops.inference.record import Numerics
     from ops.models import ModelEntry
 
     numerics = Numerics.model_validate({**run.numerics, "dtype": entry["precision"]})
-    return CODE_VERSION, plan_key(ModelEntry.model_validate(entry), run.dataset_version, numerics)
+    model = ModelEntry.model_validate(entry)
+    dataset = _Dataset(run.dataset, run.dataset_version, run.label_space, run.mask)
+    return CODE_VERSION, plan_key(model, dataset, numerics), class_map_sha256(model)

@@ -7,15 +7,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from ops.errors import ShiftlakeError
+from ops.fetch import Receipt
+from ops.models import ModelEntry
+from ops.results.damage import Unreadable, read_as
+from ops.shards import Manifest
 from ops.storage import Root
 
 _T = TypeVar("_T")
 
 # Small files on a remote root cost a round trip each.
 _READERS = 16
+AGAIN = "evaluate again: whole shards are kept"
 
 
 class RunFile(BaseModel):
@@ -26,7 +30,7 @@ class RunFile(BaseModel):
     name: str
     rows: int
     sha256: str = ""
-    bytes: int = 0
+    bytes: int
 
 
 class Run(BaseModel):
@@ -43,6 +47,10 @@ class Run(BaseModel):
     condition: str
     dataset_version: str
     weights_sha256: str | None = None
+    reference: str | None = None
+    arguments: dict[str, Any] | None = None
+    class_map_sha256: str | None = None
+    model_label_space: str | None = None
     transform: dict[str, Any] = Field(default_factory=dict)
     transform_hash: str | None = None
     numerics: dict[str, Any] = Field(default_factory=dict)
@@ -68,57 +76,109 @@ class Inventory:
     Parameters
     ----------
     runs : tuple of Run
-        Sealed runs whose every file is there.
+        Sealed runs whose every file is there, with the size its seal says.
     damaged : dict
-        ``(model, dataset)`` to the name of a file that a sealed run lists and that is missing.
+        ``(model, dataset)`` to what is wrong with a sealed run of it, and what to do.
     unsealed : dict
-        ``(model, dataset)`` to the number of finished shards of the furthest unsealed run.
+        ``(model, dataset)`` to the number of finished shards by the key of the unsealed run.
     manifests, models : dict
         JSON by dataset and by model name.
     receipts : list
         JSON of every receipt.
+    unreadable : tuple of Unreadable
+        Manifests, entries and receipts that are damaged.
     """
 
     runs: tuple[Run, ...]
     damaged: dict[tuple[str, str], str]
-    unsealed: dict[tuple[str, str], int]
+    unsealed: dict[tuple[str, str], dict[str, int]]
     manifests: dict[str, dict[str, Any]]
     models: dict[str, dict[str, Any]]
     receipts: list[dict[str, Any]]
+    unreadable: tuple[Unreadable, ...] = ()
+
+    def is_unreadable(self, path: str) -> bool:
+        """Whether the file `path` below the root is damaged."""
+        return any(file.path == path for file in self.unreadable)
 
 
 def take_inventory(root: Root) -> Inventory:
-    """Read the seals of everything below `root`; nothing large is opened."""
-    names = root.list("predictions")
-    present = set(names)
-    seals = [name for name in names if name.endswith("/run.json")]
+    """Read the seals of everything below `root`; nothing large is opened, and nothing raised."""
+    sizes = _sizes(root, "predictions")
+    seals = [name for name in sizes if name.endswith("/run.json")]
     runs, damaged = [], {}
-    for run in _read_all(seals, lambda name: _read_run(root, name)):
-        missing = [f.name for f in run.files if f"{run.folder}/{f.name}" not in present]
-        if missing:
-            damaged[run.model, run.dataset] = missing[0]
-        else:
+    for seal, run in zip(seals, _read_all(seals, lambda name: _read_run(root, name)), strict=True):
+        if isinstance(run, Unreadable):
+            damaged[_pair(seal)] = run.reason
+        elif run is not None and (wrong := _wrong_file(run, sizes)) is not None:
+            damaged[run.model, run.dataset] = f"{wrong}; {AGAIN}"
+        elif run is not None:
             runs.append(run)
-    manifests = _read_named(root, "shards", "/manifest.json")
-    entries = [
-        name for name in root.list("models") if name.count("/") == 1 and name.endswith(".json")
-    ]
-    names_of_models = [name.removeprefix("models/").removesuffix(".json") for name in entries]
-    receipts = [name for name in root.list("sources") if name.endswith(".receipt.json")]
+    manifests, bad_manifests = _read_named(
+        root,
+        [name for name in root.list("shards") if name.endswith("/manifest.json")],
+        Manifest,
+        "build the dataset again",
+    )
+    models, bad_models = _read_named(
+        root,
+        [n for n in root.list("models") if n.count("/") == 1 and n.endswith(".json")],
+        ModelEntry,
+        "register it again",
+    )
+    receipts, bad_receipts = _read_named(
+        root,
+        [name for name in root.list("sources") if name.endswith(".receipt.json")],
+        Receipt,
+        "remove it and fetch again: the file stays",
+    )
     return Inventory(
         runs=tuple(sorted(runs, key=lambda run: (run.model, run.dataset, run.run_id))),
         damaged=damaged,
-        unsealed=_unsealed(names, {seal.rpartition("/")[0] for seal in seals}),
-        manifests=manifests,
-        models=dict(zip(names_of_models, _read_all(entries, root.read_json), strict=True)),
-        receipts=_read_all(receipts, root.read_json),
+        unsealed=_unsealed(sizes, {seal.rpartition("/")[0] for seal in seals}),
+        manifests={
+            name.removeprefix("shards/").removesuffix("/manifest.json"): content
+            for name, content in manifests.items()
+        },
+        models={
+            name.removeprefix("models/").removesuffix(".json"): content
+            for name, content in models.items()
+        },
+        receipts=list(receipts.values()),
+        unreadable=(*bad_manifests, *bad_models, *bad_receipts),
     )
 
 
-def _read_named(root: Root, folder: str, suffix: str) -> dict[str, dict[str, Any]]:
-    names = [name for name in root.list(folder) if name.endswith(suffix)]
-    keys = [name.removeprefix(f"{folder}/").removesuffix(suffix) for name in names]
-    return dict(zip(keys, _read_all(names, root.read_json), strict=True))
+def _sizes(root: Root, folder: str) -> dict[str, int]:
+    if root.is_local:
+        names = root.list(folder)
+        return {name: size for name in names if (size := root.size(name)) is not None}
+    # One listing: to ask for every file's size would be a request each.
+    found = root.fs.find(root.at(folder), detail=True)
+    prefix = root.url.split("://", 1)[1].rstrip("/") + "/"
+    return {name.removeprefix(prefix): int(info["size"]) for name, info in sorted(found.items())}
+
+
+def _wrong_file(run: Run, sizes: dict[str, int]) -> str | None:
+    for file in run.files:
+        size = sizes.get(f"{run.folder}/{file.name}")
+        if size is None:
+            return f"{file.name} is missing"
+        if size != file.bytes:
+            return f"{file.name} has {size:,} bytes instead of {file.bytes:,}"
+    return None
+
+
+def _read_named(
+    root: Root, names: list[str], kind: type[BaseModel], remedy: str
+) -> tuple[dict[str, dict[str, Any]], list[Unreadable]]:
+    found = _read_all(names, lambda name: read_as(root, name, kind, remedy))
+    good = {
+        name: content.model_dump(mode="json")
+        for name, content in zip(names, found, strict=True)
+        if isinstance(content, BaseModel)
+    }
+    return good, [content for content in found if isinstance(content, Unreadable)]
 
 
 def _read_all(names: Iterable[str], read: Callable[[str], _T]) -> list[_T]:
@@ -126,28 +186,21 @@ def _read_all(names: Iterable[str], read: Callable[[str], _T]) -> list[_T]:
         return list(pool.map(read, names))
 
 
-def _read_run(root: Root, name: str) -> Run:
-    try:
-        return Run.model_validate({**root.read_json(name), "folder": name.rpartition("/")[0]})
-    except (ValidationError, TypeError) as error:
-        raise ShiftlakeError(
-            "The seal of a run cannot be understood.",
-            expected="a run.json that an evaluation wrote",
-            found=str(error).splitlines()[-1].strip(),
-            where=root.at(name),
-            remedy="remove the file and evaluate again: finished shards are kept",
-        ) from error
+def _read_run(root: Root, name: str) -> Run | Unreadable | None:
+    return read_as(root, name, Run, AGAIN, folder=name.rpartition("/")[0])
 
 
-def _unsealed(names: list[str], sealed: set[str]) -> dict[tuple[str, str], int]:
-    shards: dict[str, int] = {}
+def _pair(path: str) -> tuple[str, str]:
+    _, model, *dataset, _, _ = path.split("/")
+    return model, "/".join(dataset)
+
+
+def _unsealed(names: Iterable[str], sealed: set[str]) -> dict[tuple[str, str], dict[str, int]]:
+    shards: dict[tuple[str, str], dict[str, int]] = {}
     for name in names:
         folder = name.rpartition("/")[0]
         if name.endswith(".parquet") and folder not in sealed:
-            shards[folder] = shards.get(folder, 0) + 1
-    furthest: dict[tuple[str, str], int] = {}
-    for folder, count in shards.items():
-        _, model, *condition, _ = folder.split("/")
-        pair = (model, "/".join(condition))
-        furthest[pair] = max(count, furthest.get(pair, 0))
-    return furthest
+            keys = shards.setdefault(_pair(name), {})
+            key = folder.rpartition("/")[2]
+            keys[key] = keys.get(key, 0) + 1
+    return shards

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ops.results.columns import columns
+from ops.results.damage import Unreadable
 from ops.storage import Root, paths
 
 METRICS = columns(
@@ -36,7 +37,7 @@ METRICS = columns(
 )
 
 _PATH = paths.results("metrics.parquet")
-_RUNS = b"shiftlake.runs"
+_RUNS = b"shiftlake.measured"
 _INPUTS = b"shiftlake.inputs"
 
 
@@ -44,33 +45,42 @@ _INPUTS = b"shiftlake.inputs"
 class Measured:
     """The table of metrics, and what it covers.
 
-    `runs` are ids of runs; `inputs` are keys of everything computed, including what gave no
-    row (a corruption missing, no negatives).
+    `runs` are pairs of model and run id, since two names of the same weights share their run
+    ids; `inputs` are keys of everything computed, including what gave no row (a corruption
+    missing, no negatives). `unreadable` is set where the stored table is damaged.
     """
 
     table: pa.Table
-    runs: frozenset[str] = frozenset()
+    runs: frozenset[tuple[str, str]] = frozenset()
     inputs: frozenset[str] = frozenset()
+    unreadable: Unreadable | None = None
 
 
 def read_metrics(root: Root) -> Measured:
-    """The stored table of metrics; empty where there is none."""
+    """The stored table of metrics; empty where there is none, or none that can be read."""
     if not root.exists(_PATH):
         return Measured(METRICS.empty_table())
-    table = pq.read_table(io.BytesIO(root.read_bytes(_PATH)))
-    if not table.schema.equals(METRICS):
+    data = root.read_bytes(_PATH)
+    try:
+        table = pq.read_table(io.BytesIO(data))
+        footer = table.schema.metadata or {}
+        runs, inputs = (footer.get(name, b"").decode().split() for name in (_RUNS, _INPUTS))
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        why = " ".join(str(error).split())
+        damage = Unreadable(_PATH, why, "compute the metrics again")
+        return Measured(METRICS.empty_table(), unreadable=damage)
+    if not table.schema.equals(METRICS) or _RUNS not in footer:
         # Columns of another release: everything is computed again.
         return Measured(METRICS.empty_table())
-    footer = table.schema.metadata or {}
-    runs, inputs = (frozenset(footer.get(name, b"").decode().split()) for name in (_RUNS, _INPUTS))
-    return Measured(table.replace_schema_metadata(None), runs, inputs)
+    pairs = ((model, run_id) for model, _, run_id in (run.rpartition("/") for run in runs))
+    return Measured(table.replace_schema_metadata(None), frozenset(pairs), frozenset(inputs))
 
 
 def write_metrics(root: Root, measured: Measured) -> None:
     """Publish the table of metrics, atomically; the same content gives the same bytes."""
     buffer = io.BytesIO()
     footer = {
-        _RUNS: " ".join(sorted(measured.runs)).encode(),
+        _RUNS: " ".join(sorted("/".join(pair) for pair in measured.runs)).encode(),
         _INPUTS: " ".join(sorted(measured.inputs)).encode(),
     }
     table = measured.table.replace_schema_metadata(footer)

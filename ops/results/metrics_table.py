@@ -57,7 +57,7 @@ def compute_metrics(root: Root | str, catalog: Catalog) -> pa.Table:
     units = plan(inventory)
     before = read_metrics(root)
     wanted = frozenset(unit.inputs for unit in units)
-    if before.inputs == wanted:
+    if before.inputs == wanted and before.unreadable is None:
         return before.table
     pending = [unit for unit in units if unit.inputs not in before.inputs]
     rows = [row for row in before.table.to_pylist() if row["inputs"] in wanted]
@@ -67,7 +67,7 @@ def compute_metrics(root: Root | str, catalog: Catalog) -> pa.Table:
     table = pa.Table.from_pylist(
         [{name: row.get(name) for name in METRICS.names} for row in rows], schema=METRICS
     )
-    runs = frozenset(run.run_id for unit in units for run in unit.runs)
+    runs = frozenset((run.model, run.run_id) for unit in units for run in unit.runs)
     write_metrics(root, Measured(table, runs, wanted))
     return table
 

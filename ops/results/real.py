@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import uuid
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ops.shards import has_manifest, read_manifest, read_shard
+from ops.errors import ShiftlakeError
+from ops.shards import read_manifest, read_shard
 from ops.storage import Root, paths
 
 DATASET = "imagenet_real/clean"
@@ -22,7 +24,7 @@ def real_labels(root: Root) -> pa.Table:
     -------
     pyarrow.Table
         Columns source_key and labels (empty lists stay: those images do not count). No rows
-        where the dataset is not sealed.
+        where the dataset is not sealed, or its manifest is damaged.
 
     Notes
     -----
@@ -30,16 +32,17 @@ def real_labels(root: Root) -> pa.Table:
     ``results/real_labels-<dataset version>.parquet``, or in scratch where the root cannot be
     written.
     """
-    if not has_manifest(root, DATASET):
+    try:
+        manifest = read_manifest(root, DATASET)
+    except ShiftlakeError:
         return SCHEMA.empty_table()
-    manifest = read_manifest(root, DATASET)
     name = f"real_labels-{manifest.version}.parquet"
     cached = paths.results(name)
-    if root.exists(cached):
-        return pq.read_table(io.BytesIO(root.read_bytes(cached)))
+    if root.exists(cached) and (known := _table(root.read_bytes(cached))) is not None:
+        return known
     spare = _spare(root, name)
-    if spare is not None and spare.exists():
-        return pq.read_table(spare)
+    if spare is not None and spare.exists() and (known := _table(spare.read_bytes())) is not None:
+        return known
     rows = sorted(
         (str(sample.meta["source_key"]), [int(label) for label in sample.meta["labels"]])
         for entry in manifest.shards
@@ -55,8 +58,20 @@ def real_labels(root: Root) -> pa.Table:
     except OSError:
         # Reading results must work with read-only credentials, and on a read-only disk.
         if spare is not None:
-            spare.write_bytes(buffer.getvalue())
+            # Another process may read it meanwhile: it is there whole, or not at all.
+            partial = spare.with_name(f".{spare.name}.{uuid.uuid4().hex[:12]}.part")
+            partial.write_bytes(buffer.getvalue())
+            partial.replace(spare)
     return table
+
+
+def _table(data: bytes) -> pa.Table | None:
+    # A cache that cannot be read is no loss: it is made again.
+    try:
+        table = pq.read_table(io.BytesIO(data))
+    except (pa.ArrowException, OSError):
+        return None
+    return table if table.schema.equals(SCHEMA) else None
 
 
 def _spare(root: Root, name: str) -> Path | None:

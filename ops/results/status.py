@@ -11,11 +11,12 @@ from typing import Any
 from rich.table import Table
 
 from ops.catalog import Catalog
-from ops.catalog.classes import VIDEO_LABEL_SPACES
-from ops.results.currency import Standing, standings
+from ops.catalog.classes import understands
+from ops.results.currency import Standing, keys_today, standings
+from ops.results.damage import Unreadable
 from ops.results.inventory import Inventory, take_inventory
-from ops.results.metrics_file import read_metrics
-from ops.storage import Root, open_root
+from ops.results.metrics_file import Measured, read_metrics
+from ops.storage import Root, open_root, paths
 
 # Benchmarks whose conditions are corruptions with severities inside.
 _GROUPED = ("imagenet_c", "mini_imagenet_c")
@@ -23,10 +24,12 @@ _GROUPED = ("imagenet_c", "mini_imagenet_c")
 
 @dataclass(frozen=True)
 class StatusRow:
-    """One model on one dataset.
+    """One model on one dataset, or one stored file that is damaged.
 
     Parameters
     ----------
+    model, dataset : str
+        Empty where a damaged file is not about one.
     state : str
         ``done``, ``stale``, ``partial``, ``missing``, ``damaged`` or ``not built``.
     reason : str or None
@@ -65,11 +68,11 @@ def status(root: Root | str, catalog: Catalog, *, compact: bool = False) -> list
     Returns
     -------
     list of StatusRow
-        Sorted by model, then in catalog order.
+        Sorted by model, then in catalog order; damaged files at the end.
     """
     root = open_root(root)
     inventory = take_inventory(root)
-    rows = status_rows(inventory, standings(inventory), catalog, read_metrics(root).runs)
+    rows = status_rows(inventory, standings(inventory), catalog, read_metrics(root))
     return _by_corruption(rows) if compact else rows
 
 
@@ -77,9 +80,9 @@ def status_rows(
     inventory: Inventory,
     judged: Iterable[Standing],
     catalog: Catalog,
-    measured: frozenset[str],
+    measured: Measured,
 ) -> list[StatusRow]:
-    """Status from what is already read; `measured` are the runs behind the metrics."""
+    """Status from what is already read."""
     current = {(s.run.model, s.run.dataset): s for s in judged if s.current}
     spaces = {name: spec.label_space for name, spec in catalog.datasets.items() if spec.evaluate}
     for run in inventory.runs:
@@ -87,7 +90,7 @@ def status_rows(
     rows = []
     for model, entry in sorted(inventory.models.items()):
         for dataset, space in spaces.items():
-            if not _compatible(entry["label_space"], space):
+            if not understands(entry["label_space"], space):
                 continue
             benchmark, _, condition = dataset.partition("/")
             row = StatusRow(model, dataset, benchmark, condition, "missing")
@@ -103,32 +106,76 @@ def status_rows(
                     reason="; ".join(standing.reasons) or None,
                     shards_done=len(standing.run.files),
                     run_id=run_id,
-                    measured=run_id in measured,
+                    measured=(model, run_id) in measured.runs,
                 )
-            rows.append(_unfinished(row, inventory, manifest))
-    return rows
+            rows.append(_unfinished(row, inventory, entry, manifest))
+    return rows + _damaged(rows, inventory, current, measured)
 
 
-def _unfinished(row: StatusRow, inventory: Inventory, manifest: dict[str, Any] | None) -> StatusRow:
+def _unfinished(
+    row: StatusRow, inventory: Inventory, entry: dict[str, Any], manifest: dict[str, Any] | None
+) -> StatusRow:
     if row.state == "done":
         return row
     pair = (row.model, row.dataset)
-    if pair in inventory.unsealed and manifest is not None:
-        done, shards = inventory.unsealed[pair], len(manifest["shards"])
+    done = _progress(inventory.unsealed.get(pair, {}), entry, manifest)
+    if done and manifest is not None:
+        shards = len(manifest["shards"])
         reason = f"{done} of {shards} shards finished"
         before = f"; the former result is stale: {row.reason}" if row.state == "stale" else ""
         return replace(row, state="partial", reason=reason + before, shards_done=done)
     if row.state == "stale":
         return row
     if pair in inventory.damaged:
-        return replace(row, state="damaged", reason=f"{inventory.damaged[pair]} is missing")
+        return replace(row, state="damaged", reason=inventory.damaged[pair])
+    if inventory.is_unreadable(paths.manifest(row.dataset)):
+        return replace(row, state="damaged", reason="the dataset's manifest cannot be read")
     if manifest is None:
         return replace(row, state="not built", reason="the dataset has no manifest")
     return replace(row, reason="never evaluated")
 
 
-def _compatible(model: str, dataset: str) -> bool:
-    return model == dataset or (model == "ilsvrc1000" and dataset in VIDEO_LABEL_SPACES)
+def _progress(
+    shards: dict[str, int], entry: dict[str, Any], manifest: dict[str, Any] | None
+) -> int:
+    # Shards of an older model or dataset are no beginning of what would be made now.
+    if not shards or manifest is None:
+        return 0
+    return max((shards.get(key, 0) for key in keys_today(entry, manifest)), default=0)
+
+
+def _damaged(
+    rows: list[StatusRow],
+    inventory: Inventory,
+    current: dict[tuple[str, str], Standing],
+    measured: Measured,
+) -> list[StatusRow]:
+    """What is damaged and stands in no row yet: results without a model, and single files."""
+    shown = {(row.model, row.dataset) for row in rows}
+    found = []
+    for (model, dataset), standing in current.items():
+        # The results of a model stay in sight when its entry cannot be read.
+        if (model, dataset) not in shown and inventory.is_unreadable(paths.model(model)):
+            reason = "; ".join(standing.reasons)
+            row = _row(model, dataset, reason)
+            found.append(replace(row, state="stale", run_id=standing.run.run_id))
+    for (model, dataset), reason in inventory.damaged.items():
+        if (model, dataset) not in shown:
+            found.append(_row(model, dataset, reason))
+    files = [*inventory.unreadable, *([measured.unreadable] if measured.unreadable else [])]
+    return found + [_row(*_about(file), file.reason) for file in files]
+
+
+def _row(model: str, dataset: str, reason: str) -> StatusRow:
+    benchmark, _, condition = dataset.partition("/")
+    return StatusRow(model, dataset, benchmark, condition, "damaged", reason)
+
+
+def _about(file: Unreadable) -> tuple[str, str]:
+    folder, _, name = file.path.partition("/")
+    if folder == "models":
+        return name.removesuffix(".json"), ""
+    return "", name.removesuffix("/manifest.json") if folder == "shards" else ""
 
 
 def _by_corruption(rows: Iterable[StatusRow]) -> list[StatusRow]:

@@ -13,12 +13,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ops.errors import ShiftlakeError
 from ops.parallel import map_shards, usable_cpus
-from ops.shards.inputs import find_inputs
+from ops.shards.inputs import Inputs, find_inputs
 from ops.shards.layouts import LAYOUTS, Layout
+from ops.shards.layouts.base import is_apple_double
 from ops.shards.manifest import DatasetMissing, Manifest, SourceRef, read_manifest, version_of
 from ops.shards.plan import Plan, ShardSize, plan_shards
-from ops.shards.seal import seal
+from ops.shards.seal import header_of, require_counts, seal
+from ops.shards.sweep import sweep_dataset
 from ops.shards.write import ShardRecord, ShardTask, write_shard
 from ops.storage import Root, full_disk_explained, open_root, paths
 from ops.storage.unfinished import held, sweep
@@ -93,6 +96,7 @@ def build_many(
     root = open_root(root)
     size = size or ShardSize()
     done: dict[str, Manifest] = {}
+    used: list[Inputs] = []
     specs = [catalog.dataset(name) for name in datasets]
     for _, group in groupby(specs, key=lambda spec: (spec.layout, _inputs(spec))):
         together = list(group)
@@ -100,24 +104,29 @@ def build_many(
         builds = []
         for spec in together:
             version = _version(spec, inputs.refs, size)
-            sealed = _sealed(root, spec.name, version)
+            sealed = _sealed(root, spec, version)
             if sealed is not None:
                 done[spec.name] = sealed
             else:
                 builds.append((spec, version))
         if not builds:
             continue
+        used.append(inputs)
         layouts = [LAYOUTS[spec.layout](spec, inputs.side) for spec, _ in builds]
         with _spool(root) as spool:
             plans = _plan(layouts, inputs.archives(), spool, size)
             for (spec, version), layout, plan in zip(builds, layouts, plans, strict=True):
                 records = _write(root, version, layout, plan, workers, progress, log)
+                _require_same(root, catalog, spec, version, inputs.refs)
+                header = header_of(catalog, spec, inputs.refs, plan.ignored)
                 done[spec.name] = seal(
-                    root, catalog, spec, version, records, sources=inputs.refs,
-                    ignored=plan.ignored, expected=plan.n_samples,
-                )  # fmt: skip
+                    root, header, version, records, written=plan.n_samples, spec=spec
+                )
                 if log:
                     log(f"{spec.name}: sealed {plan.n_samples:,} samples as {version}")
+    # Not before all are sealed: several datasets may be made of one archive.
+    for inputs in used:
+        inputs.drop()
     return [done[spec.name] for spec in specs]
 
 
@@ -135,6 +144,22 @@ def expected_version(
     return _version(spec, find_inputs(root, catalog, spec).refs, size or ShardSize())
 
 
+def _require_same(
+    root: Root, catalog: Catalog, spec: DatasetSpec, version: str, refs: list[SourceRef]
+) -> None:
+    """Refuse to seal what was made of sources that have been replaced meanwhile."""
+    if (found := find_inputs(root, catalog, spec).refs) != refs:
+        # A source replaced between its receipt and its index gave shards of another content.
+        root.remove_folder(paths.unsealed(spec.name, version))
+        raise ShiftlakeError(
+            f"{spec.name}: a source changed while it was read; nothing was sealed.",
+            expected=[f"{ref.name}, sha256 {ref.sha256}" for ref in refs],
+            found=[f"{ref.name}, sha256 {ref.sha256}" for ref in found],
+            where=spec.name,
+            remedy=f"run again: shiftlake build {spec.name}",
+        )
+
+
 def _inputs(spec: DatasetSpec) -> tuple[str, ...]:
     return (*spec.files, *spec.derived_from)
 
@@ -144,6 +169,8 @@ def _version(spec: DatasetSpec, sources: Sequence[SourceRef], size: ShardSize) -
         {
             "name": spec.name,
             "layout": spec.layout,
+            "rules": LAYOUTS[spec.layout].rules(spec),
+            "label_space": spec.label_space,
             "parameters": dict(spec.parameters),
             "mask": spec.mask,
             "sources": [ref.sha256 for ref in sources],
@@ -152,15 +179,21 @@ def _version(spec: DatasetSpec, sources: Sequence[SourceRef], size: ShardSize) -
     )
 
 
-def _sealed(root: Root, dataset: str, version: str) -> Manifest | None:
+def _sealed(root: Root, spec: DatasetSpec, version: str) -> Manifest | None:
     try:
-        manifest = read_manifest(root, dataset)
+        manifest = read_manifest(root, spec.name)
     except DatasetMissing:
         return None
     whole = all(
-        root.size(paths.shard(dataset, entry.name)) == entry.bytes for entry in manifest.shards
+        root.size(paths.shard(spec.name, entry.name)) == entry.bytes for entry in manifest.shards
     )
-    return manifest if manifest.version == version and whole else None
+    if manifest.version != version or not whole:
+        return None
+    # The catalog may expect other counts than when it was sealed.
+    require_counts(spec, manifest, outcome="the sealed dataset contradicts the catalog")
+    # The build that sealed it may have been killed before it cleared up.
+    sweep_dataset(root, manifest)
+    return manifest
 
 
 def _plan(
@@ -176,7 +209,10 @@ def _plan(
     plans = []
     for layout in layouts:
         own = members if len(layouts) == 1 else members.only(layout.wanted)
-        plans.append(plan_shards(layout, layout.prepare(own), size))
+        n_doubles = sum(map(is_apple_double, own.names))
+        if n_doubles:
+            own = own.only(lambda name: not is_apple_double(name))
+        plans.append(plan_shards(layout, layout.prepare(own), size, n_apple_doubles=n_doubles))
     return plans
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from PIL import Image, ImageDraw
 
+from ops.shards.decode import Undecodable, decode_rgb
 from ops.shards.manifest import Manifest
 from ops.shards.reader import read_shard
 from ops.storage import Root
@@ -64,20 +65,21 @@ def _pictures(root: Root, manifest: Manifest, count: int, tile: int) -> list[Ima
     step = max(1, entry.n_samples // count)
     found: list[Image.Image] = []
     for position, sample in enumerate(read_shard(root, manifest, entry)):
-        if position % step or len(found) == count:
+        if position % step:
             continue
         if sample.image is None or sample.extension == "mp4":
             return []
         found.append(_tile(sample.image, tile))
+        if len(found) == count:
+            break
     return found
 
 
 def _tile(data: bytes, side: int) -> Image.Image:
     canvas = Image.new("RGB", (side, side), "white")
     try:
-        with Image.open(io.BytesIO(data)) as opened:
-            picture = opened.convert("RGB")
-    except (OSError, ValueError, Image.DecompressionBombError):
+        picture = decode_rgb(data)
+    except Undecodable:
         ImageDraw.Draw(canvas).text((6, side // 2 - 6), "unreadable", fill="firebrick")
         return canvas
     picture.thumbnail((side - 4, side - 4))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Literal
@@ -14,6 +13,7 @@ from PIL import Image
 from webdataset.compat import FluidInterface
 
 from ops.errors import ShiftlakeError
+from ops.shards.decode import Undecodable, decode_rgb
 from ops.shards.manifest import Manifest, ShardEntry, read_manifest
 from ops.shards.reader import read_shard
 from ops.shards.sample import Sample
@@ -145,13 +145,12 @@ def _finish(
 
 def _decoded(sample: Sample, data: bytes) -> Image.Image:
     try:
-        with Image.open(io.BytesIO(data)) as opened:
-            return opened.convert("RGB")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        return decode_rgb(data)
+    except Undecodable as error:
         raise ShiftlakeError(
             "An image does not decode.",
             expected="an image Pillow reads",
-            found=f"{type(error).__name__}: {error}",
+            found=error,
             where=f"{sample.meta.get('benchmark')}/{sample.meta.get('condition')}: {sample.key}",
             remedy="open the dataset with decode=False and decode where you can leave it out",
         ) from error

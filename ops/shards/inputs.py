@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ops.errors import ShiftlakeError
-from ops.fetch import read_receipt
+from ops.fetch import drop_local, local_source, read_receipt
 from ops.shards.manifest import Manifest, ShardEntry, SourceRef, read_manifest
 from ops.shards.reader import damaged_shard
 from ops.storage import Root, paths
@@ -30,11 +30,14 @@ class Inputs:
         Brings the archives to this machine, and gives their local paths.
     side : dict
         Contents of the small files beside the archive, by file id.
+    drop : callable
+        Removes the copies on this machine of what lies on a remote root.
     """
 
     refs: list[SourceRef]
     archives: Callable[[], list[Path]]
     side: dict[str, bytes]
+    drop: Callable[[], None]
 
 
 def find_inputs(root: Root, catalog: Catalog, spec: DatasetSpec) -> Inputs:
@@ -50,9 +53,8 @@ def find_inputs(root: Root, catalog: Catalog, spec: DatasetSpec) -> Inputs:
 
 def _published(root: Root, catalog: Catalog, spec: DatasetSpec) -> Inputs:
     refs: list[SourceRef] = []
-    stored: list[str] = []
-    for file_id in spec.files:
-        file = catalog.file(spec.benchmark, file_id)
+    files = [catalog.file(spec.benchmark, file_id) for file_id in spec.files]
+    for file in files:
         receipt = read_receipt(root, file)
         if receipt is None:
             raise ShiftlakeError(
@@ -62,7 +64,6 @@ def _published(root: Root, catalog: Catalog, spec: DatasetSpec) -> Inputs:
                 where=root.at(paths.source(file.benchmark, file.name)),
                 remedy=f"shiftlake fetch {file.benchmark}, or shiftlake add FILE",
             )
-        stored.append(paths.source(file.benchmark, file.name))
         refs.append(
             SourceRef(
                 benchmark=file.benchmark,
@@ -72,9 +73,13 @@ def _published(root: Root, catalog: Catalog, spec: DatasetSpec) -> Inputs:
                 bytes=receipt.bytes,
             )
         )
-    beside = zip(refs[1:], stored[1:], strict=True)
-    side = {ref.file: root.read_bytes(path) for ref, path in beside}
-    return Inputs(refs, lambda: [root.local_copy(stored[0])], side)
+    side = {file.id: root.read_bytes(file.path) for file in files[1:]}
+
+    def drop() -> None:
+        for file in files:
+            drop_local(root, file)
+
+    return Inputs(refs, lambda: [local_source(root, files[0])], side, drop)
 
 
 def _derived(root: Root, spec: DatasetSpec) -> Inputs:
@@ -90,7 +95,13 @@ def _derived(root: Root, spec: DatasetSpec) -> Inputs:
         for manifest in manifests
     ]
     shards = [(manifest, entry) for manifest in manifests for entry in manifest.shards]
-    return Inputs(refs, lambda: [_sealed_shard(root, *shard) for shard in shards], {})
+
+    def drop() -> None:
+        if not root.is_local:
+            for manifest, entry in shards:
+                root.drop_copy(paths.shard(manifest.name, entry.name))
+
+    return Inputs(refs, lambda: [_sealed_shard(root, *shard) for shard in shards], {}, drop)
 
 
 def _sealed_shard(root: Root, manifest: Manifest, entry: ShardEntry) -> Path:

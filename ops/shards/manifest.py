@@ -114,7 +114,7 @@ def read_manifest(root: Root | str, dataset: str) -> Manifest:
     root = open_root(root)
     path = paths.manifest(dataset)
     try:
-        return Manifest.model_validate(root.read_json(path))
+        manifest = Manifest.model_validate(root.read_json(path))
     except FileNotFoundError:
         raise DatasetMissing(
             f"The dataset {dataset} does not exist.",
@@ -131,6 +131,29 @@ def read_manifest(root: Root | str, dataset: str) -> Manifest:
             where=root.at(path),
             remedy=f"remove it and build again: shiftlake build {dataset}",
         ) from error
+    _require_coherent(root, dataset, manifest)
+    return manifest
+
+
+def _require_coherent(root: Root, dataset: str, manifest: Manifest) -> None:
+    """Refuse a manifest of another dataset, of another format, or at odds with itself."""
+    total = sum(entry.n_samples for entry in manifest.shards)
+    # A name with a slash would reach into another dataset's folder.
+    loose = [entry.name for entry in manifest.shards if "/" in entry.name]
+    for what, expected, found in (
+        ("format", FORMAT, manifest.format),
+        ("dataset", dataset, manifest.name),
+        ("number of samples (beside those of its shards)", total, manifest.n_samples),
+        ("list of shard names with a slash", [], loose),
+    ):
+        if expected != found:
+            raise DatasetMissing(
+                f"The manifest of {dataset} is not valid: wrong {what}.",
+                expected=expected,
+                found=found,
+                where=root.at(paths.manifest(dataset)),
+                remedy=f"remove it and build again: shiftlake build {dataset}",
+            )
 
 
 def has_manifest(root: Root, dataset: str) -> bool:

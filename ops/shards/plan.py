@@ -48,15 +48,26 @@ class Plan:
         return sum(len(shard) for shard in self.shards)
 
 
-def plan_shards(layout: Layout, members: Members, size: ShardSize) -> Plan:
+def plan_shards(
+    layout: Layout, members: Members, size: ShardSize, *, n_apple_doubles: int = 0
+) -> Plan:
     """Sort the samples of a dataset by key and cut them into shards.
+
+    Parameters
+    ----------
+    layout : Layout
+    members : Members
+        The prepared index.
+    size : ShardSize
+    n_apple_doubles : int
+        Files of macOS that were left out of the index before.
 
     Raises
     ------
     ShiftlakeError
         If two files have one key, or none is a sample.
     """
-    ignored: Counter[str] = Counter()
+    ignored = Counter({"AppleDouble file": n_apple_doubles} if n_apple_doubles else {})
     keyed: list[tuple[str, int]] = []
     for position, name in enumerate(members.names):
         key = layout.key(name)

@@ -6,12 +6,14 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, BinaryIO
 
 from ops.errors import ShiftlakeError
 from ops.fetch.archive_limits import DEFAULT_LIMITS, CutArchive, HostileArchive
 from ops.fetch.archive_tar import walk_tar
+from ops.parallel import map_shards
 from ops.shards.manifest import Manifest, ShardEntry, histogram_hash, read_manifest
 from ops.shards.sample import Sample
 from ops.storage import Root, open_root, paths
@@ -78,7 +80,11 @@ def read_shard(
     if size != entry.bytes:
         raise damaged_shard(root, manifest, entry, f"{entry.bytes:,} bytes", _size_text(size))
     count = 0
-    with root.open(path) as file:
+    try:
+        opened = root.open(path)
+    except FileNotFoundError:
+        raise damaged_shard(root, manifest, entry, f"{entry.bytes:,} bytes", "no file") from None
+    with opened as file:
         source = _Hashing(file, hash)
         try:
             for sample in _samples(source, f"{manifest.name}/{entry.name}"):
@@ -182,25 +188,24 @@ def verify(
     """
     root = open_root(root)
     manifest = read_manifest(root, dataset)
+    check = partial(_hashed if hash else _measured, root, manifest)
+    results: dict[int, _Read] = {}
+    # Hashing runs outside the interpreter's lock, and a remote root is waited for.
+    for position, result in map_shards(check, manifest.shards, threads=True):
+        results[position] = result
+        if progress:
+            progress(len(results), len(manifest.shards))
     problems: list[str] = []
     histogram: Counter[int] = Counter()
     keys: set[str] = set()
-    for done, entry in enumerate(manifest.shards, 1):
-        try:
-            if hash:
-                for sample in read_shard(root, manifest, entry, hash=True):
-                    if sample.key in keys:
-                        problems.append(f"{entry.name}: {sample.key} stands more than once")
-                    keys.add(sample.key)
-                    histogram.update(sample.meta["labels"])
-            elif (size := root.size(paths.shard(dataset, entry.name))) != entry.bytes:
-                raise damaged_shard(
-                    root, manifest, entry, f"{entry.bytes:,} bytes", _size_text(size)
-                )
-        except ShardDamaged as error:
-            problems.append(f"{entry.name}: expected {error.expected}, found {error.found}")
-        if progress:
-            progress(done, len(manifest.shards))
+    for position, entry in enumerate(manifest.shards):
+        read = results[position]
+        for key in read.keys:
+            if key in keys:
+                problems.append(f"{entry.name}: {key} stands more than once")
+            keys.add(key)
+        histogram.update(read.labels)
+        problems += [] if read.problem is None else [f"{entry.name}: {read.problem}"]
     if hash and histogram_hash(histogram) != manifest.label_histogram_sha256:
         problems.append("the labels in the shards are not those that were sealed")
     return Verified(
@@ -215,10 +220,50 @@ def verify(
     )
 
 
+@dataclass
+class _Read:
+    """What one shard turned out to hold, up to where it is damaged."""
+
+    keys: list[str] = field(default_factory=list)
+    labels: Counter[int] = field(default_factory=Counter)
+    problem: str | None = None
+
+
+def _hashed(root: Root, manifest: Manifest, entry: ShardEntry) -> _Read:
+    read = _Read()
+    try:
+        for sample in read_shard(root, manifest, entry, hash=True):
+            read.keys.append(sample.key)
+            read.labels.update(sample.meta["labels"])
+    except ShardDamaged as error:
+        read.problem = f"expected {error.expected}, found {error.found}"
+    return read
+
+
+def _measured(root: Root, manifest: Manifest, entry: ShardEntry) -> _Read:
+    size = root.size(paths.shard(manifest.name, entry.name))
+    if size == entry.bytes:
+        return _Read()
+    error = damaged_shard(root, manifest, entry, f"{entry.bytes:,} bytes", _size_text(size))
+    return _Read(problem=f"expected {error.expected}, found {error.found}")
+
+
 def damaged_shard(
     root: Root, manifest: Manifest, entry: ShardEntry, expected: object, found: object
 ) -> ShardDamaged:
-    """The error for a shard that is not what was sealed."""
+    """The error for a shard that is not what was sealed, or no longer."""
+    try:
+        now = read_manifest(root, manifest.name).version
+    except ShiftlakeError:
+        now = manifest.version
+    if now != manifest.version:
+        return ShardDamaged(
+            f"{manifest.name} was rebuilt since its manifest was read; {entry.name} is gone.",
+            expected=f"version {manifest.version}",
+            found=f"version {now}",
+            where=root.at(paths.manifest(manifest.name)),
+            remedy="open the dataset again; results of the two versions do not mix",
+        )
     return ShardDamaged(
         f"Shard {entry.name} is not the one that was sealed.",
         expected=expected,

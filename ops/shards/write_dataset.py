@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from ops.shards.manifest import Manifest, histogram_hash, version_of
+from ops.shards.manifest import Manifest, version_of
 from ops.shards.sample import Sample
+from ops.shards.seal import Header, seal
 from ops.shards.write import publish_shard
-from ops.storage import Root, paths
+from ops.storage import Root
 
 
 def write_dataset(
@@ -65,32 +65,12 @@ def write_dataset(
         )
         for start in range(0, len(ordered), per_shard)
     ]
-    histogram: Counter[int] = Counter()
-    for record in records:
-        histogram.update(record.labels)
-    failed = tuple(sample for record in records for sample in record.failed)
-    manifest = Manifest(
+    header = Header(
         name=name,
-        benchmark=name.split("/", 1)[0],
-        condition=name.split("/", 1)[1],
-        version=version,
-        n_samples=len(ordered),
-        n_failed=len(failed),
-        failed=failed,
-        n_classes=len(histogram),
-        class_count_min=min(histogram.values(), default=0),
-        class_count_max=max(histogram.values(), default=0),
         label_space=label_space,
-        label_histogram_sha256=histogram_hash(histogram),
+        synthetic=synthetic,
         mask=mask,
-        ignored={},
-        sources=(),
-        parameters={},
         renderer=renderer,
         licence=licence,
-        synthetic=synthetic,
-        shards=tuple(record.entry for record in records),
     )
-    root.write_json(paths.manifest(name), manifest.model_dump(mode="json"))
-    root.remove_folder(paths.unsealed(name, version))
-    return manifest
+    return seal(root, header, version, records, written=len(ordered))

@@ -111,6 +111,15 @@ class Root:
             return None
         return None if info["type"] == "directory" else int(info["size"])
 
+    def modified(self, rel: str) -> float | None:
+        """When a file was published, in seconds since 1970; None where there is none."""
+        try:
+            if self.is_local:
+                return self.local_path(rel).stat().st_mtime
+            return float(self.fs.info(self.at(rel))["LastModified"].timestamp())
+        except FileNotFoundError:
+            return None
+
     def read_bytes(self, rel: str) -> bytes:
         """Content of a small file. Raises FileNotFoundError where there is none."""
         if self.is_local:
@@ -146,8 +155,9 @@ class Root:
             try:
                 with self.writer(rel, durable=durable) as file:
                     file.write(data)
-            except FileNotFoundError:
-                # Another process removed the folder after we had made it.
+            except (FileNotFoundError, FileExistsError):
+                # Another process removed the folder after we had made it, or while mkdir looked
+                # whether what exists is a folder.
                 if not left:
                     raise
             else:
@@ -269,9 +279,7 @@ class Root:
         """
         if self.is_local:
             return self.local_path(rel)
-        info = self.fs.info(self.at(rel))
-        tag = f"{self.at(rel)} {info['size']} {info.get('ETag')} {info.get('LastModified')}"
-        cached = self.scratch() / "cache" / hashlib.sha256(tag.encode()).hexdigest()[:32]
+        cached = self._cached(rel)
         if not cached.exists():
             sweep(cached.parent, "*.part")
             partial = cached.with_name(f"{cached.name}.{uuid.uuid4().hex[:8]}.part")
@@ -279,6 +287,19 @@ class Root:
                 self.fs.get_file(self.at(rel), str(partial))
                 partial.replace(cached)
         return cached
+
+    def drop_copy(self, rel: str) -> None:
+        """Remove what :meth:`local_copy` downloaded; the file of a local root stays."""
+        if not self.is_local:
+            try:
+                self._cached(rel).unlink(missing_ok=True)
+            except FileNotFoundError:
+                return
+
+    def _cached(self, rel: str) -> Path:
+        info = self.fs.info(self.at(rel))
+        tag = f"{self.at(rel)} {info['size']} {info.get('ETag')} {info.get('LastModified')}"
+        return self.scratch() / "cache" / hashlib.sha256(tag.encode()).hexdigest()[:32]
 
     def scratch(self) -> Path:
         """A local folder for unfinished work of this root; survives a crash, safe to delete.

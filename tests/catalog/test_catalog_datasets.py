@@ -116,7 +116,6 @@ def test_every_corruption_is_read_from_the_tar_that_holds_it(catalog):
             held = file.corruptions if spec.family == "imagenet_c" else file.perturbations
             assert spec.group in held.value
     fog = catalog.dataset("imagenet_c/fog/3")
-    assert fog.parameters == {"corruption": "fog", "severity": 3}
     assert (fog.group, fog.severity, fog.condition) == ("fog", 3, "fog/3")
 
 
@@ -168,3 +167,18 @@ def test_the_condition_may_be_left_out_only_where_there_is_one(catalog):
     assert catalog.dataset("imagenet_a").name == "imagenet_a/clean"
     with pytest.raises(ShiftlakeError, match="imagenetv2/matched_frequency"):
         catalog.dataset("imagenetv2")
+
+
+def test_every_parameter_is_one_that_a_layout_reads(catalog):
+    read = {"severity_subset": {"n_per_class", "seed"}}
+    for spec in catalog.datasets.values():
+        assert set(spec.parameters) == read.get(spec.layout, set()), spec.name
+
+
+def test_class_data_has_a_fingerprint_of_its_own():
+    names = ["ilsvrc", "ilsvrc_val_labels", *classes.MASKS, *classes.VIDEO_LABEL_SPACES]
+    found = {classes.fingerprint(name) for name in names}
+    assert len(found) == len(names)
+    assert all(len(digest) == 64 for digest in found)
+    with pytest.raises(ShiftlakeError, match="nonesuch"):
+        classes.fingerprint("nonesuch")

@@ -92,22 +92,22 @@ def test_other_weights_other_transform_other_data_are_other_results(
     manifest = seal(root)
     entry = add_model(root)
     numerics = plan_numerics(entry, "cpu")
-    key = plan_key(entry, manifest.version, numerics)
+    key = plan_key(entry, manifest, numerics)
     record = evaluate(root, catalog, "pooled", NAME, device="cpu")
     assert record.key == key
     others = [
-        plan_key(add_model(root, kwargs={"outputs": 1000, "seed": 1}), manifest.version, numerics),
+        plan_key(add_model(root, kwargs={"outputs": 1000, "seed": 1}), manifest, numerics),
         plan_key(
             add_model(root, transform=TINY.model_copy(update={"interpolation": "bicubic"})),
-            manifest.version,
+            manifest,
             numerics,
         ),
-        plan_key(entry, manifest.version, plan_numerics(add_model(root, precision="bf16"), "cpu")),
-        plan_key(entry, seal(root, count=21).version, numerics),
-        plan_key(entry, manifest.version, numerics.model_copy(update={"device": "cuda"})),
+        plan_key(entry, manifest, plan_numerics(add_model(root, precision="bf16"), "cpu")),
+        plan_key(entry, seal(root, count=21), numerics),
+        plan_key(entry, manifest, numerics.model_copy(update={"device": "cuda"})),
     ]
     assert len({key, *others}) == 6
-    assert plan_key(add_model(root, name="renamed"), manifest.version, numerics) == key
+    assert plan_key(add_model(root, name="renamed"), manifest, numerics) == key
     assert read_run(root, "pooled", NAME, others[0]) is None
     seal(root)
     again = evaluate(root, catalog, "pooled", NAME, device="cpu")
@@ -212,6 +212,17 @@ def test_logits_that_are_no_numbers_are_refused_by_name(root: Root, catalog: Cat
     assert "s00001" in str(caught.value.found)
 
 
+def test_what_a_model_says_about_an_undecodable_image_does_not_matter(
+    root: Root, catalog: Catalog
+) -> None:
+    samples = made_samples(NAME, 3, lambda _: [0])
+    samples[1] = dataclasses.replace(samples[1], image=b"<html>gone</html>")
+    write_dataset(root, NAME, samples, label_space="ilsvrc1000")
+    add_model(root, reference="tiny_networks:Overflowing")
+    record = evaluate(root, catalog, "pooled", NAME)
+    assert (record.n_seen, record.n_error) == (2, 1)
+
+
 def made_black_jpeg() -> bytes:
     import io
 
@@ -250,7 +261,7 @@ def test_a_damaged_shard_is_refused_by_name_and_finished_ones_stay(
     shard.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
     with pytest.raises(ShardDamaged, match=manifest.shards[1].name):
         evaluate(root, catalog, "pooled", NAME, batch_size=4)
-    key = plan_key(entry, manifest.version, plan_numerics(entry))
+    key = plan_key(entry, manifest, plan_numerics(entry))
     done = root.list(paths.run("pooled", NAME, key))
     assert [path.rsplit("/", 1)[1] for path in done] == [
         manifest.shards[0].name.replace(".tar", ".parquet")

@@ -12,8 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from ops.inference.decode import UndecodableImage
 from ops.inference.forward import Forward
-from ops.inference.preprocess import apply
+from ops.inference.preprocess import apply, prepare
 from ops.inference.record import Numerics
 from ops.models import Transform
 
@@ -149,3 +150,23 @@ def test_input_is_torchvisions_to_the_last_bit(  # type: ignore[no-untyped-def]
     pixels = np.stack([apply(image, transform) for image in images])
     mine = forward.normalise(torch.from_numpy(pixels))
     assert torch.equal(mine, torch.stack([theirs(image) for image in images]))
+
+
+@pytest.mark.parametrize("size", [(1, 60_000), (60_000, 1), (2, 4_000_000)])
+@pytest.mark.parametrize("kind", ["bilinear", "lanczos"])
+def test_a_line_of_pixels_is_never_blown_up_to_gigapixels(size: tuple[int, int], kind: str) -> None:
+    image = Image.new("RGB", size)
+    transform = Transform(resize=256, crop=8, interpolation=kind)
+    out = np.full((8, 8, 3), 7, np.uint8)
+    reason = prepare(image, transform, out)
+    assert reason is not None
+    assert reason.startswith("would be resized to ")
+    assert "limit 89,478,485" in reason
+    assert not out.any()
+    with pytest.raises(UndecodableImage, match="cannot be resized"):
+        apply(image, transform)
+
+
+def test_the_path_that_resizes_only_the_crop_is_bounded_as_well() -> None:
+    transform = Transform(resize=16_384, crop=8)
+    assert prepare(Image.new("RGB", (400, 200)), transform, np.empty((8, 8, 3), np.uint8))

@@ -101,3 +101,29 @@ def test_a_model_that_knows_no_video_class_is_refused(root: Root) -> None:
     model = add_model(root, outputs=1, class_map=(outside,))
     with pytest.raises(ShiftlakeError, match="no output for any class"):
         projection(model, manifest)(np.zeros((2, 1), dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    ("space", "size"), [("cifar100", 100), ("caltech256", 257), ("ytbb24", 24)]
+)
+def test_every_label_space_has_its_number_of_outputs(root: Root, space: str, size: int) -> None:
+    manifest = seal(root, "cifar_100/test", 2, lambda _: [0], label_space=space)
+    project = projection(entry(label_space=space), manifest)
+    assert project(np.zeros((2, size), dtype=np.float32)).shape == (2, size)
+    with pytest.raises(ShiftlakeError, match="number of outputs"):
+        project(np.zeros((2, size + 1), dtype=np.float32))
+
+
+def test_a_class_map_gives_logits_of_the_whole_label_space(root: Root) -> None:
+    manifest = seal(root, "cifar_100/test", 2, lambda _: [0], label_space="cifar100")
+    project = projection(entry(label_space="cifar100", class_map=(5,)), manifest)
+    assert project(np.zeros((2, 1), dtype=np.float32)).shape == (2, 100)
+    with pytest.raises(ShiftlakeError, match="leaves its label space"):
+        projection(entry(label_space="cifar100", class_map=(100,)), manifest)
+
+
+def test_only_ilsvrc_outputs_can_be_read_in_another_label_space() -> None:
+    assert classes.understands("ilsvrc1000", "ytbb24")
+    assert classes.understands("cifar100", "cifar100")
+    assert not classes.understands("ytbb24", "ilsvrc1000")
+    assert not classes.understands("ilsvrc1000", "cifar100")

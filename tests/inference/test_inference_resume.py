@@ -32,9 +32,7 @@ evaluate(open_root(sys.argv[1]), catalog.load(), "pooled", "{NAME}", batch_size=
 def test_killed_and_started_again(root: Root, catalog: Catalog, tmp_path: Path) -> None:
     manifest = seal(root, count=60, per_shard=6)
     entry = add_model(root)
-    folder = paths.run(
-        "pooled", NAME, plan_key(entry, manifest.version, plan_numerics(entry, "cpu"))
-    )
+    folder = paths.run("pooled", NAME, plan_key(entry, manifest, plan_numerics(entry, "cpu")))
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, root.url],
         env={**os.environ, "PYTHONPATH": f"{HERE.parents[1]}{os.pathsep}{HERE}"},

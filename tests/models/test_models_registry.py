@@ -207,6 +207,59 @@ def test_wrong_architectures_are_told(
         register(root, entry(kind="callable", reference=reference, kwargs=kwargs))
 
 
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "os:system",
+        "builtins:exec",
+        "subprocess:run",
+        "posix:system",
+        "__main__:anything",
+        "torch.hub:load",
+        "weight_parts:os",
+        "weight_parts:Trap",
+        "weight_parts:run",
+        "weight_parts:ready",
+    ],
+)
+def test_a_reference_names_nothing_but_a_network(
+    root: Root, tmp_path: Path, reference: str
+) -> None:
+    trace = tmp_path / "trace"
+    kwargs = {"command": f"touch '{trace}'"}
+    wanted = entry(kind="callable", reference=reference, kwargs=kwargs)
+    with pytest.raises(ShiftlakeError, match="architecture is refused"):
+        register(root, wanted)
+    assert not trace.exists()
+    assert list_models(root) == []
+
+
+def test_a_network_class_and_one_that_torch_defines_are_architectures(root: Root) -> None:
+    own = {"num_classes": 3, "width": 2}
+    register(
+        root, entry("own", kind="callable", reference="ops.models.smallcnn:SmallCNN", kwargs=own)
+    )
+    sizes = {"in_features": 3, "out_features": 2}
+    register(root, entry("linear", kind="callable", reference="torch.nn:Linear", kwargs=sizes))
+    assert list_models(root) == ["linear", "own"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"label_space": "ilsvrc100"}, "no such label space"),
+        ({"label_space": "cifar100", "class_map": (0, 1, 100)}, "leaves its label space"),
+        ({"class_map": ()}, "leaves its label space"),
+    ],
+)
+def test_outputs_outside_the_catalogs_label_spaces_are_refused(
+    root: Root, fields: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ShiftlakeError, match=told):
+        register(root, entry(kind="callable", **fields))
+    assert list_models(root) == []
+
+
 def test_an_unknown_name_names_near_ones(root: Root) -> None:
     register(root, entry("resnet50", kind="callable"))
     assert list_models(root) == ["resnet50"]

@@ -100,10 +100,10 @@ class Lake:
         expected: int | None = None,
     ) -> str:
         """Write one run of `rows`; `shards` limits how many files an unsealed run has."""
-        from ops.inference.plan import CODE_VERSION
+        from ops.inference.plan import CODE_VERSION, class_map_sha256
 
         numerics = Numerics(dtype=entry.precision, device="cpu")
-        key = key or plan_key(entry, manifest.version, numerics)
+        key = key or plan_key(entry, manifest, numerics)
         folder = paths.run(entry.name, manifest.name, key)
         rows = sorted(rows, key=lambda row: row["sample_key"])
         files = []
@@ -139,6 +139,10 @@ class Lake:
             "condition": manifest.condition,
             "dataset_version": manifest.version,
             "weights_sha256": entry.weights.sha256 if entry.weights else None,
+            "reference": entry.reference,
+            "arguments": entry.kwargs,
+            "class_map_sha256": class_map_sha256(entry),
+            "model_label_space": entry.label_space,
             "transform": entry.transform.model_dump(mode="json"),
             "transform_hash": entry.transform.hash,
             "numerics": numerics.model_dump(mode="json"),
@@ -249,6 +253,8 @@ def decode_error(row: Row) -> Row:
     for name in ("frame_set", "frame_offset"):
         kept[name] = row.get(name)
     right = False if row["labels"] else None
+    empty = dict.fromkeys(("pred", "p_max", "max_logit", "logsumexp"))
+    kept["masks"] = [{"mask": m["mask"], **empty} for m in row.get("masks", [])]
     return {
         **kept,
         "correct": right,

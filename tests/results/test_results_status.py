@@ -52,7 +52,11 @@ def test_from_not_built_to_done(lake, catalog):
         (lambda lake: lake.model("net", weights="other"), "weights changed"),
         (lambda lake: lake.model("net", transform=Transform(resize=232)), "transform changed"),
         (lambda lake: lake.model("net", precision="bf16"), "numerics changed (fp32 to bf16)"),
-        (lambda lake: lake.model("net", kwargs={"depth": 3}), "architecture changed"),
+        (
+            lambda lake: lake.model("net", kwargs={"depth": 3}),
+            "arguments of the architecture changed",
+        ),
+        (lambda lake: lake.model("net", class_map=(0, 1)), "class map changed"),
         (lambda lake: lake.dataset(NAME, 4, version="v2"), "dataset rebuilt"),
         (
             lambda lake: [
@@ -84,6 +88,16 @@ def test_an_entry_of_another_release_does_not_close_the_view_of_all_results(lake
     entry = lake.root.read_json("models/net.json")
     lake.root.write_json("models/net.json", {**entry, "field_of_tomorrow": 1})
     assert "register it again" in _of(lake, catalog).reason
+
+
+def test_a_run_of_an_older_release_is_stale_as_far_as_its_record_tells(lake, catalog):
+    key = lake.run(lake.model("net"), lake.dataset(NAME, 4), _rows(), key="0" * 16)
+    path = f"predictions/net/{NAME}/{key}/run.json"
+    record = lake.root.read_json(path)
+    assert _of(lake, catalog).reason == "class lists changed"
+    known = ("reference", "arguments", "class_map_sha256", "model_label_space")
+    lake.root.write_json(path, {k: v for k, v in record.items() if k not in known})
+    assert _of(lake, catalog).reason == "architecture or class lists changed"
 
 
 def test_a_new_note_on_a_model_changes_nothing(lake, catalog):

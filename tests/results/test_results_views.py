@@ -47,7 +47,10 @@ def test_a_sealed_run_with_a_missing_file_does_not_count(lake, catalog):
         found = con.execute(
             "SELECT state, reason FROM status WHERE run_id IS NULL AND state = 'damaged'"
         )
-        assert found.fetchone() == ("damaged", "part-000001.parquet is missing")
+        assert found.fetchone() == (
+            "damaged",
+            "part-000001.parquet is missing; evaluate again: whole shards are kept",
+        )
 
 
 def test_one_run_of_a_model_and_dataset_is_current(lake):

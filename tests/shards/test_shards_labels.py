@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import tarfile
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -95,13 +97,15 @@ def test_v2_folders_are_numbers_and_not_positions(tmp_path: Path) -> None:
     top = "imagenetv2-matched-frequency-format-val"
     numbers = [0, 1, 2, 9, 10, 11, 99, 100, 101, 999]
     files = [(f"{top}/{number}/{number:040x}.jpeg", JPEG) for number in numbers]
+    # A superscript two is a digit to Python, and no integer.
+    strays = [(f"{top}/{folder}/x.jpeg", JPEG) for folder in ("1000", "\u00b2", "9" * 5000)]
     name = "imagenetv2/matched_frequency"
-    made = made_of(tmp_path, name, tar_of([*files, (f"{top}/1000/x.jpeg", JPEG)]))
+    made = made_of(tmp_path, name, tar_of([*files, *strays]))
     manifest = build(made.root, made.catalog, name)
     found = {each.meta["source_file"].split("/")[1]: each for each in samples_of(made.root, name)}
     assert {folder: each.cls for folder, each in found.items()} == {str(n): n for n in numbers}
     assert found["10"].meta["wnid"] == classes.ilsvrc().wnids[10] == "n01530575"
-    assert manifest.ignored == {"not in a class folder": 1}
+    assert manifest.ignored == {"not in a class folder": 3}
 
 
 def test_the_three_subsets_are_different(lake: Made) -> None:
@@ -133,7 +137,7 @@ def test_files_that_are_no_images_are_counted_and_left_out(tmp_path: Path) -> No
     made = made_of(tmp_path, "imagenet_sketch/clean", tar_of(files))
     manifest = build(made.root, made.catalog, "imagenet_sketch/clean")
     assert manifest.n_samples == 2
-    assert manifest.ignored == {"not named as an image": 3}
+    assert manifest.ignored == {"AppleDouble file": 1, "not named as an image": 2}
 
 
 def test_out_of_distribution_images_have_no_label(lake: Made) -> None:
@@ -183,6 +187,26 @@ def test_background_and_stray_files_are_left_out(lake: Made) -> None:
     by_class = {each.meta["class_name"]: each.cls for each in samples_of(lake.root, manifest.name)}
     assert by_class["clutter"] == 256
     assert by_class["bear"] == 8
+
+
+def test_what_macos_adds_is_no_part_of_caltech_101(tmp_path: Path) -> None:
+    classes_ = ["accordion", "airplanes", "zebra"]
+    inner = [
+        ("101_ObjectCategories/aaa/notes.jpg", JPEG),
+        ("101_ObjectCategories/zebra/._image_0001.jpg", b"Mac OS X"),
+        *((f"101_ObjectCategories/{name}/image_0001.jpg", JPEG) for name in classes_),
+    ]
+    packed = gzip.compress(tar_of(inner))
+    outer = io.BytesIO()
+    with zipfile.ZipFile(outer, "w") as archive:
+        archive.writestr("caltech-101/101_ObjectCategories.tar.gz", packed)
+        archive.writestr("__MACOSX/caltech-101/._101_ObjectCategories.tar.gz", b"Mac OS X")
+        archive.writestr("caltech-101/old_101_ObjectCategories.tar.gz", b"something else")
+    made = made_of(tmp_path, "caltech_101/clean", outer.getvalue())
+    manifest = build(made.root, made.catalog, "caltech_101/clean")
+    assert manifest.ignored == {"AppleDouble file": 2, "not an image of a class": 2}
+    found = {each.meta["class_name"]: each.cls for each in samples_of(made.root, manifest.name)}
+    assert found == {name: position for position, name in enumerate(classes_)}
 
 
 def test_nested_scenes_are_classes_of_their_own(lake: Made) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -240,3 +242,63 @@ def test_a_small_shard_size_gives_the_same_samples(fresh: Made, lake: Made) -> N
     assert len(sealed_bytes(fresh.root, "imagenet_r/clean")) > 3
     one = samples_of(fresh.root, "imagenet_r/clean")
     assert one == samples_of(lake.root, "imagenet_r/clean")
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"name": "made/two"}, "made/two"),
+        ({"format": 2}, "2"),
+        ({"n_samples": 10}, "10"),
+        (
+            {"shards": [{"name": "../two/x.tar", "n_samples": 9, "bytes": 1, "sha256": "0"}]},
+            "x.tar",
+        ),
+    ],
+)
+def test_a_manifest_at_odds_with_itself(root: Root, fields: dict[str, object], told: str) -> None:
+    path = f"shards/{NAME}/manifest.json"
+    root.write_json(path, {**root.read_json(path), **fields})
+    with pytest.raises(DatasetMissing, match="manifest of made/one") as caught:
+        read_manifest(root, NAME)
+    assert told in str(caught.value.found)
+    assert str(caught.value.expected) != str(caught.value.found)
+    assert root.at(path) in str(caught.value)
+    assert f"shiftlake build {NAME}" in caught.value.remedy
+
+
+def test_problems_come_in_the_order_of_the_shards(root: Root) -> None:
+    for position in (2, 0):
+        flip(shard_files(root, NAME)[position], 600)
+    steps: list[tuple[int, int]] = []
+    found = verify(root, NAME, hash=True, progress=lambda done, total: steps.append((done, total)))
+    names = [entry.name for entry in read_manifest(root, NAME).shards]
+    assert [problem.split(":")[0] for problem in found.problems] == [names[0], names[2]]
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+    assert found.n_keys == 9
+
+
+def test_shards_are_verified_side_by_side(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = threading.Barrier(2, timeout=20)
+    opened, positions = Root.open, iter(range(3))
+
+    def meeting(self: Root, rel: str) -> BinaryIO:
+        # Two reads wait for each other: one thread alone would wait in vain.
+        if next(positions) < 2:
+            together.wait()
+        return opened(self, rel)
+
+    monkeypatch.setattr("ops.parallel.local.usable_cpus", lambda: 2)
+    monkeypatch.setattr(Root, "open", meeting)
+    assert verify(root, NAME, hash=True).problems == ()
+
+
+def test_a_shard_that_vanishes_between_its_size_and_its_bytes(
+    root: Root, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = read_manifest(root, NAME)
+    sizes = {entry.name: entry.bytes for entry in manifest.shards}
+    shard_files(root, NAME)[0].unlink()
+    monkeypatch.setattr(Root, "size", lambda self, rel: sizes[rel.rpartition("/")[2]])
+    with pytest.raises(ShardDamaged, match="no file"):
+        read_all(root, manifest)

@@ -89,6 +89,31 @@ def test_the_same_shards_as_on_a_disk(remote: Made, lake: Made, tmp_path: Path) 
     assert not [name for name in left if name.startswith(("upload-", "inflated-"))]
 
 
+def test_an_archive_lies_in_scratch_once_and_not_for_ever(
+    remote: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["ytbb_robust/clean", "imagenet_c/fog/4", "imagenet_c/fog/5", "mini_imagenet_c/fog/5"]
+    fetch_for(remote.root, remote.catalog, names)
+    transfers: list[str] = []
+    local_copy = Root.local_copy
+
+    def counted(self: Root, rel: str) -> Path:
+        transfers.append(rel)
+        return local_copy(self, rel)
+
+    monkeypatch.setattr(Root, "local_copy", counted)
+    build_many(remote.root, remote.catalog, names)
+    assert not [rel for rel in transfers if rel.startswith("sources/")], "the download serves"
+    left = [path for path in remote.root.scratch().rglob("*") if path.is_file()]
+    big = [path for path in left if path.stat().st_size > 1000]
+    assert big == []
+    other = ShardSize(samples=2)
+    assert build(remote.root, remote.catalog, names[1], size=other).n_samples > 0
+    assert [rel.split("/")[0] for rel in transfers if "weather" in rel] == ["sources"]
+    left = [path for path in remote.root.scratch().rglob("*") if path.is_file()]
+    assert [path for path in left if path.stat().st_size > 1000] == []
+
+
 def test_errors_and_slow_answers_are_outlasted(remote: Made, lake: Made, proxy: FlakyProxy) -> None:
     names = NAMES[:1]
     failed = proxy.failed

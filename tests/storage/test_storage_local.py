@@ -205,3 +205,33 @@ def test_paths_are_those_of_the_contract() -> None:
     assert paths.run_record("net", "imagenet_a/clean", "k") == (
         "predictions/net/imagenet_a/clean/k/run.json"
     )
+
+
+def test_a_folder_removed_while_mkdir_looks_at_it(tmp_path, monkeypatch):
+    root, tries, mkdir = open_root(tmp_path), [], Path.mkdir
+
+    def raced(self, *args, **kwargs):
+        tries.append(self)
+        if len(tries) == 1:
+            raise FileExistsError(str(self))
+        mkdir(self, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "mkdir", raced)
+    root.write_bytes("notes/a.json", b"1")
+    assert len(tries) > 1
+    assert root.read_bytes("notes/a.json") == b"1"
+
+
+def test_when_a_file_was_published(tmp_path):
+    root = open_root(tmp_path)
+    assert root.modified("a") is None
+    before = time.time() - 2
+    root.write_bytes("a", b"1")
+    assert before < root.modified("a") < time.time() + 2
+
+
+def test_dropping_a_local_copy_leaves_the_file_of_a_local_root(tmp_path):
+    root = open_root(tmp_path)
+    root.write_bytes("a", b"1")
+    root.drop_copy("a")
+    assert root.local_copy("a").read_bytes() == b"1"

@@ -130,3 +130,23 @@ def test_no_path_leaves_the_root(root: Root, name: str) -> None:
     for attempt in (root.read_bytes, root.remove, root.list, root.exists):
         with pytest.raises(ShiftlakeError, match="leaves the storage root"):
             attempt(name)
+
+
+def test_when_an_object_was_published(root: Root) -> None:
+    assert root.modified("a") is None
+    before = time.time() - 5
+    root.write_bytes("a", b"1")
+    modified = root.modified("a")
+    assert modified is not None
+    assert before < modified < time.time() + 5
+
+
+def test_a_local_copy_can_be_dropped_and_brought_again(root: Root) -> None:
+    root.write_bytes("a", b"12")
+    copy = root.local_copy("a")
+    assert copy.read_bytes() == b"12"
+    root.drop_copy("a")
+    assert not copy.exists()
+    assert scratch_files(root) == []
+    assert root.local_copy("a").read_bytes() == b"12"
+    root.drop_copy("never there")

@@ -25,6 +25,8 @@ clean_200 AS (
     JOIN class_lists AS c ON c.class_index = p.labels[1]
     WHERE p.benchmark = 'imagenet_1k' AND p.condition = 'val'
         AND c.list IN ('imagenet_a', 'imagenet_o', 'imagenet_r')
+        -- A model that knows no class of a mask has no prediction under it, right or wrong.
+        AND list_contains(list_transform(p.masks, lambda m: m.mask), c.list)
     GROUP BY ALL
 ),
 reassessed AS (

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from ops.catalog.classes import fingerprint
 from ops.errors import ShiftlakeError
 from ops.fetch.archive import index_archive
 from ops.fetch.archive_members import Members, Wanted
@@ -39,15 +40,29 @@ class Layout:
     """
 
     extension = "jpg"
+    # Raised by one whenever a rule of the layout changes what it makes of the same archive.
+    VERSION: ClassVar[int] = 1
+    # Class data of the catalog that keys and labels come from; a mask adds its own.
+    CLASS_LISTS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, spec: DatasetSpec, side: Mapping[str, bytes]) -> None:
         self.spec = spec
         self.side = dict(side)
         self.condition = spec.name.split("/", 1)[1]
 
+    @classmethod
+    def rules(cls, spec: DatasetSpec) -> dict[str, Any]:
+        """What determines keys and labels beside the sources, for the dataset's version."""
+        lists = (*cls.CLASS_LISTS, *([spec.mask] if spec.mask else []))
+        return {"version": cls.VERSION, "classes": {name: fingerprint(name) for name in lists}}
+
     def index(self, archives: list[Path], spool: Path, wanted: Wanted) -> Members:
         """Index what the dataset is made of; `wanted` may ask for more than this dataset's part."""
-        return index_archive(archives[0], spool=spool, wanted=wanted, nested=self.nested)
+
+        def nested(name: str) -> bool:
+            return not is_apple_double(name) and self.nested(name)
+
+        return index_archive(archives[0], spool=spool, wanted=wanted, nested=nested)
 
     def wanted(self, name: str) -> bool:
         """Whether a member is worth inflating; a cheap first sieve."""
@@ -98,6 +113,11 @@ class Layout:
             meta["format"] = media_format(data)
         cls = labels[0] if has_cls and len(labels) == 1 else None
         return Sample(key, data, self.extension, cls, meta)
+
+
+def is_apple_double(name: str) -> bool:
+    """Whether a file is what macOS packs beside each real one: ``__MACOSX/``, ``._<name>``."""
+    return "/._" in f"/{name}" or "/__MACOSX/" in f"/{name}"
 
 
 def is_image_name(name: str) -> bool:

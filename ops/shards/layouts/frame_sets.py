@@ -91,6 +91,8 @@ class FrameSets(Layout):
 class VidRobust(FrameSets):
     """ImageNet-Vid-Robust: ``pmsets.json`` and ``labels.json``, whose keys start with ``val/``."""
 
+    CLASS_LISTS = ("imagenet_vid30",)
+
     folder = "imagenet-vid-robust"
 
     def frames(self, members: Members) -> dict[str, Frame]:
@@ -120,6 +122,8 @@ class YtbbRobust(FrameSets):
     ``bad-anchor``; a pair if it is similar and carries no negative flag. Neighbours take the
     anchor's labels: the class of the CSV and what annotators added.
     """
+
+    CLASS_LISTS = ("ytbb24",)
 
     folder = "ytbb-robust"
     NEGATIVE = frozenset(
@@ -182,7 +186,7 @@ class YtbbRobust(FrameSets):
         )
         found: dict[str, int] = {}
         for row in rows:
-            if len(row) == 3 and row[1].isdigit():
+            if len(row) == 3 and row[1].isascii() and row[1].isdigit():
                 number = int(row[2])
                 found[f"{row[0]}_{row[1]}"] = swap.get(number, number)
         return found

@@ -40,6 +40,8 @@ def _wnids() -> frozenset[str]:
 class FlatVal(Layout):
     """``ILSVRC2012_val_<8 digits>.JPEG``, flat; labels from the list of all 50,000."""
 
+    CLASS_LISTS = ("ilsvrc", "ilsvrc_val_labels")
+
     def key(self, name: str) -> str | Ignored:
         """Key of a validation image: its published name without the suffix."""
         found = _VAL.search(name)
@@ -65,6 +67,8 @@ class FlatVal(Layout):
 
 class WnidFolder(Layout):
     """``<top>/<wnid>/<file>``; with a mask, only the wnids of that subset are classes."""
+
+    CLASS_LISTS = ("ilsvrc",)
 
     def __init__(self, spec: DatasetSpec, side: Mapping[str, bytes]) -> None:
         super().__init__(spec, side)
@@ -117,10 +121,12 @@ class TrainNested(WnidFolder):
 class IntegerFolder(Layout):
     """``<top>/<0..999>/<file>``: the folder's number is the label (ImageNetV2)."""
 
+    CLASS_LISTS = ("ilsvrc",)
+
     def key(self, name: str) -> str | Ignored:
         """``<folder>/<file stem>``."""
         parts = PurePosixPath(name).parts
-        if len(parts) < 2 or not parts[-2].isdigit() or int(parts[-2]) >= 1000:
+        if len(parts) < 2 or not _is_index(parts[-2]):
             return Ignored("not in a class folder")
         return stem_key(name, 2) if is_image_name(name) else _NO_IMAGE
 
@@ -156,6 +162,8 @@ class ImageNetO(WnidFolder):
 
 class ImageNetC(Layout):
     """``<corruption>/<severity>/<wnid>/ILSVRC2012_val_<8 digits>.JPEG``, no top folder."""
+
+    CLASS_LISTS = ("ilsvrc",)
 
     def __init__(self, spec: DatasetSpec, side: Mapping[str, bytes]) -> None:
         super().__init__(spec, side)
@@ -200,6 +208,11 @@ class ImageNetP(ImageNetC):
     def condition_fields(self) -> dict[str, Any]:
         """What the condition adds to a sample's JSON."""
         return {"perturbation": self.spec.group}
+
+
+def _is_index(text: str) -> bool:
+    # Signs such as a superscript two are digits, too, and no integers.
+    return text.isascii() and text.isdigit() and len(text) <= 3
 
 
 def _is_number(text: str) -> bool:

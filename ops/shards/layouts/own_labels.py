@@ -41,7 +41,9 @@ class CifarBinary(Layout):
                 )
             for number in range(span.size // self.RECORD):
                 start = span.offset + number * self.RECORD
-                records.add(f"{name}#{number:05d}", Span(span.path, start, self.RECORD))
+                records.add(
+                    f"{name}#{number:05d}", Span(span.path, start, self.RECORD, file=span.file)
+                )
         return records
 
     def key(self, name: str) -> str | Ignored:
@@ -87,21 +89,23 @@ class Caltech101(Layout):
     """
 
     BACKGROUND = "BACKGROUND_Google"
+    _IMAGE = re.compile(r"image_\d{4}\.jpg")
 
     def nested(self, name: str) -> bool:
         """Look into the tar of images."""
-        return name.endswith("101_ObjectCategories.tar.gz")
+        return PurePosixPath(name).name == "101_ObjectCategories.tar.gz"
 
     def prepare(self, members: Members) -> Members:
         """Learn the class folders."""
-        folders = {PurePosixPath(name).parent.name for name in members.names if _is_jpg(name)}
+        images = map(PurePosixPath, members.names)
+        folders = {path.parent.name for path in images if self._IMAGE.fullmatch(path.name)}
         self.names = sorted(folders - {self.BACKGROUND})
         return members
 
     def key(self, name: str) -> str | Ignored:
         """``<class>/image_<4 digits>``."""
         path = PurePosixPath(name)
-        if not re.fullmatch(r"image_\d{4}\.jpg", path.name):
+        if not self._IMAGE.fullmatch(path.name):
             return Ignored("not an image of a class")
         if path.parent.name == self.BACKGROUND:
             return Ignored("background image")
@@ -187,7 +191,3 @@ class Sun397(Layout):
     def _folder(self, name: str) -> str:
         parts = PurePosixPath(name).parent.parts
         return "/".join(parts[1:] if parts and parts[0] == "SUN397" else parts)
-
-
-def _is_jpg(name: str) -> bool:
-    return name.endswith(".jpg")
