@@ -62,7 +62,7 @@ def read_metrics(root: Root) -> Measured:
         return Measured(METRICS.empty_table())
     data = root.read_bytes(_PATH)
     try:
-        table = pq.read_table(io.BytesIO(data))
+        table = pq.ParquetFile(io.BytesIO(data), pre_buffer=False).read(use_threads=False)
         footer = table.schema.metadata or {}
         runs, inputs = (footer.get(name, b"").decode().split() for name in (_RUNS, _INPUTS))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

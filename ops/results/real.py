@@ -68,7 +68,7 @@ def real_labels(root: Root) -> pa.Table:
 def _table(data: bytes) -> pa.Table | None:
     # A cache that cannot be read is no loss: it is made again.
     try:
-        table = pq.read_table(io.BytesIO(data))
+        table = pq.ParquetFile(io.BytesIO(data), pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError):
         return None
     return table if table.schema.equals(SCHEMA) else None

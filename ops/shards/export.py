@@ -60,7 +60,7 @@ def export(
         )
     done = 0
     for entry in manifest.shards:
-        for sample in read_shard(root, manifest, entry):
+        for sample in read_shard(root, manifest, entry, hash=True):
             target = folder / safe_name(published_name(manifest, sample), dataset)
             _place(target, sample.image or b"")
             done += 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ops.errors import ShiftlakeError
-from ops.fetch import drop_local, local_source, read_receipt
+from ops.fetch import drop_local, local_source, read_receipt, standing
 from ops.shards.manifest import Manifest, ShardEntry, SourceRef, read_manifest
 from ops.shards.reader import damaged_shard
 from ops.storage import Root, paths
@@ -55,12 +55,13 @@ def _published(root: Root, catalog: Catalog, spec: DatasetSpec) -> Inputs:
     refs: list[SourceRef] = []
     files = [catalog.file(spec.benchmark, file_id) for file_id in spec.files]
     for file in files:
-        receipt = read_receipt(root, file)
+        receipt = standing(root, file)
         if receipt is None:
+            there = read_receipt(root, file) is not None
             raise ShiftlakeError(
                 f"{spec.name}: a source is missing.",
-                expected=f"a verified copy of {file.name}",
-                found="no receipt",
+                expected=f"a verified copy of {file.name}, as the catalog states it",
+                found="a copy that is gone or contradicts the catalog" if there else "no receipt",
                 where=root.at(paths.source(file.benchmark, file.name)),
                 remedy=f"shiftlake fetch {file.benchmark}, or shiftlake add FILE",
             )

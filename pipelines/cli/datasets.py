@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from ops.errors import ShiftlakeError
 from ops.shards import build_many, sealed_datasets
 from ops.shards import export as export_files
 from ops.shards import verify as verify_dataset
+from pipelines.cli.names import every, matching
 from pipelines.cli.terminal import err, lake, out, progress, size_text
 
 
@@ -27,12 +27,17 @@ def build(
     datasets: Annotated[
         list[str], typer.Argument(help="Datasets or patterns, such as 'imagenet_c/fog/*'.")
     ],
-    workers: Annotated[int | None, typer.Option(help="Processes; all CPUs by default.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes; all CPUs by default.", min=1)
+    ] = None,
 ) -> None:
     """Make sealed shards out of verified archives; what is sealed already is left alone."""
     _, root, known = lake()
-    names = _matching(datasets, list(known.datasets)) or [
-        known.dataset(name).name for name in datasets
+    # A name that matches nothing gets the catalog's own error, with its nearest names.
+    names = [
+        found
+        for pattern in datasets
+        for found in matching([pattern], list(known.datasets)) or [known.dataset(pattern).name]
     ]
     with progress("samples") as bar:
         tasks = {}
@@ -62,7 +67,7 @@ def verify(
     """Check sealed datasets against their manifests; exit code 1 if one is damaged."""
     _, root, _ = lake()
     sealed = sealed_datasets(root)
-    names = _matching(datasets, sealed) if datasets else sealed
+    names = every(datasets, sealed, "sealed dataset") if datasets else sealed
     if not names:
         raise ShiftlakeError(
             "There is nothing to verify.",
@@ -93,6 +98,7 @@ def verify(
             bar.advance(task)
     out.print(table)
     if damaged:
+        out.print("To mend a dataset, remove the shards named above and build it again.")
         raise typer.Exit(1)
 
 
@@ -102,7 +108,7 @@ def export(
 ) -> None:
     """Write a dataset's images as loose files, in the published folder layout."""
     _, root, _ = lake()
-    names = _matching([dataset], sealed_datasets(root)) or [dataset]
+    names = every([dataset], sealed_datasets(root), "sealed dataset")
     for name in names:
         with progress("files") as bar:
             task = bar.add_task(name, total=None)
@@ -115,11 +121,3 @@ def export(
                 ),
             )
         out.print(f"{name}: {count:,} files in {folder}", highlight=False)
-
-
-def _matching(patterns: list[str], names: list[str]) -> list[str]:
-    return [
-        name
-        for name in names
-        if any(fnmatchcase(name, pattern) or name.startswith(f"{pattern}/") for pattern in patterns)
-    ]

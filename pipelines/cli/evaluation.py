@@ -12,6 +12,7 @@ from ops.results import compute_metrics, query, status_table
 from ops.results import leaderboard as leaderboard_table
 from ops.results import status as status_rows
 from ops.shards import sealed_datasets
+from pipelines.cli.names import Failures, every
 from pipelines.cli.terminal import err, lake, out, progress
 
 
@@ -20,7 +21,8 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(evaluate)
     app.command()(leaderboard)
     app.command()(status)
-    app.command()(sql)
+    # A statement may begin with a comment, which looks like an option.
+    app.command(context_settings={"ignore_unknown_options": True})(sql)
 
 
 def evaluate(
@@ -28,16 +30,18 @@ def evaluate(
     datasets: Annotated[
         list[str] | None, typer.Argument(help="Datasets; all it understands by default.")
     ] = None,
-    batch_size: Annotated[int, typer.Option(help="Images in a forward pass.")] = 64,
+    batch_size: Annotated[int, typer.Option(help="Images in a forward pass.", min=1)] = 64,
 ) -> None:
     """Run a model on sealed datasets, and compute the metrics anew."""
     from ops.inference import evaluate as evaluate_dataset
+    from ops.models import read_model
 
     _, root, known = lake()
+    read_model(root, model)
     sealed = set(sealed_datasets(root))
     rows = [row for row in status_rows(root, known) if row.model == model]
     names = (
-        [known.dataset(name).name for name in datasets]
+        every(datasets, sorted(sealed), "sealed dataset")
         if datasets
         else [row.dataset for row in rows if row.dataset in sealed]
     )
@@ -49,26 +53,29 @@ def evaluate(
             where=root.url,
             remedy="shiftlake build DATASET; shiftlake model list",
         )
+    failures = Failures()
     with progress("images") as bar:
         for name in names:
             task = bar.add_task(name, total=None)
-            record = evaluate_dataset(
-                root,
-                known,
-                model,
-                name,
-                batch_size=batch_size,
-                progress=lambda done, total, task=task: bar.update(  # type: ignore[misc]
-                    task, completed=done, total=total
-                ),
-            )
+            with failures.noted(name):
+                record = evaluate_dataset(
+                    root,
+                    known,
+                    model,
+                    name,
+                    batch_size=batch_size,
+                    progress=lambda done, total, task=task: bar.update(  # type: ignore[misc]
+                        task, completed=done, total=total
+                    ),
+                )
+                err.print(
+                    f"{name}: {record.n_seen:,} seen + {record.n_error:,} failed "
+                    f"= {record.n_expected:,}, {record.images_per_second:,.0f} images/s",
+                    highlight=False,
+                )
             bar.remove_task(task)
-            err.print(
-                f"{name}: {record.n_seen:,} seen + {record.n_error:,} failed "
-                f"= {record.n_expected:,}, {record.images_per_second:,.0f} images/s",
-                highlight=False,
-            )
     compute_metrics(root, known)
+    failures.raise_any()
 
 
 def leaderboard() -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ops.errors import ShiftlakeError
 from pipelines.cli.terminal import out
 from pipelines.environment import workplace
 
@@ -49,16 +50,23 @@ def run(
     from pipelines.pools import set_limits
     from pipelines.stages import QUIET
 
+    definitions = build_definitions()
+    plain = ("sources", "shards", "natural_shifts", "results", "everything")
+    if job not in plain:
+        raise ShiftlakeError(
+            "This job cannot be run here.",
+            expected=f"one of {', '.join(plain)}",
+            found=job,
+            where="shiftlake run",
+            remedy="jobs with partitions are launched on the page (shiftlake dev); "
+            "shiftlake build and evaluate do the same work",
+        )
     with dg.DagsterInstance.get() as instance:
         set_limits(instance)
         for dead in close_dead_runs(instance):
             out.print(f"run {dead} had been killed: closed", highlight=False)
-        result = (
-            build_definitions()
-            .resolve_job_def(job)
-            .execute_in_process(
-                instance=instance, run_config=QUIET, tags=process_tag(), raise_on_error=False
-            )
+        result = definitions.resolve_job_def(job).execute_in_process(
+            instance=instance, run_config=QUIET, tags=process_tag(), raise_on_error=False
         )
     out.print(
         f"run {result.run_id} of {job}: {'success' if result.success else 'failure'}",

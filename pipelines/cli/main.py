@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 
@@ -32,4 +33,21 @@ def main() -> None:
         app()
     except ShiftlakeError as error:
         Console(stderr=True).print(str(error), style="red", highlight=False, markup=False)
-        sys.exit(1)
+        _leave(1)
+    except OSError as error:
+        text = f"The system refused: {error.strerror or error}\n  where: {error.filename}"
+        Console(stderr=True).print(text, style="red", highlight=False, markup=False)
+        _leave(1)
+    except SystemExit as end:
+        _leave(end.code if isinstance(end.code, int) else int(end.code is not None))
+
+
+def _leave(code: int) -> None:
+    """End the process at once.
+
+    A thread of Arrow that still drops a Python buffer while the interpreter is being torn down
+    aborts the whole process, after all work is done.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

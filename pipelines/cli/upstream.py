@@ -12,8 +12,9 @@ from ops.catalog import Catalog, SourceFile
 from ops.errors import ShiftlakeError
 from ops.fetch import add as add_file
 from ops.fetch import fetch as fetch_file
-from ops.fetch import read_receipt
+from ops.fetch import read_receipt, standing
 from ops.storage import Root
+from pipelines.cli.names import Failures, matching
 from pipelines.cli.terminal import err, lake, out, progress, size_text
 
 
@@ -59,8 +60,9 @@ def fetch(
     """Download and verify published files; a broken download goes on where it stopped."""
     _, root, known = lake()
     wanted = {(file.benchmark, file.id): file for name in names for file in _files(known, name)}
+    failures = Failures()
     for file in wanted.values():
-        with progress("bytes") as bar:
+        with failures.noted(file.name), progress("bytes") as bar:
             task = bar.add_task(file.name, total=file.bytes.value)
             receipt = fetch_file(
                 root,
@@ -70,11 +72,12 @@ def fetch(
                 ),
                 log=lambda line: err.print(line, highlight=False, markup=False),
             )
-        out.print(
-            f"{file.name}  {size_text(receipt.bytes)}  sha256 {receipt.sha256}  "
-            f"({'; '.join(receipt.verified_by)})",
-            highlight=False,
-        )
+            out.print(
+                f"{file.name}  {size_text(receipt.bytes)}  sha256 {receipt.sha256}  "
+                f"({'; '.join(receipt.verified_by)})",
+                highlight=False,
+            )
+    failures.raise_any()
 
 
 def add(
@@ -82,18 +85,23 @@ def add(
 ) -> None:
     """Take in a file got by hand: it is recognised by its hash, or else by its name."""
     _, root, known = lake()
+    failures = Failures()
     for path in paths:
-        receipt = add_file(root, known, path)
-        out.print(
-            f"{path.name} is {receipt.benchmark}/{receipt.file} ({'; '.join(receipt.verified_by)})",
-            highlight=False,
-        )
+        with failures.noted(path.name):
+            receipt = add_file(root, known, path)
+            proofs = "; ".join(receipt.verified_by)
+            out.print(
+                f"{path.name} is {receipt.benchmark}/{receipt.file} ({proofs})", highlight=False
+            )
+    failures.raise_any()
 
 
 def _state(root: Root, stored: SourceFile, listed: SourceFile) -> str:
     if listed.same_as:
         return f"same as {listed.same_as}"
-    receipt = read_receipt(root, stored)
+    receipt = standing(root, stored)
+    if receipt is None and read_receipt(root, stored) is not None:
+        return "[red]gone, or not what is stated[/red]"
     if receipt is not None:
         proofs = ", ".join(proof.partition(":")[0] for proof in receipt.verified_by)
         return f"[green]here[/green] ({proofs})"
@@ -101,8 +109,8 @@ def _state(root: Root, stored: SourceFile, listed: SourceFile) -> str:
 
 
 def _files(known: Catalog, name: str) -> list[SourceFile]:
-    if name in known.datasets:
-        return list(known.sources(name))
+    if datasets := matching([name], list(known.datasets)):
+        return [file for dataset in datasets for file in known.sources(dataset)]
     for benchmark in known.benchmarks.values():
         for file in benchmark.files:
             if name in (file.id, f"{benchmark.id}/{file.id}"):

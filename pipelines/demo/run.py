@@ -12,7 +12,7 @@ from assets.suites import suites
 from ops.catalog import Catalog, load
 from ops.errors import ShiftlakeError
 from ops.results import leaderboard, status
-from ops.shards import expected_version, read_manifest
+from ops.shards import expected_version, read_manifest, verify
 from ops.storage import Root, open_root
 from pipelines.cli.terminal import out
 from pipelines.dead_runs import close_dead_runs, process_tag
@@ -68,6 +68,8 @@ def is_done(root: Root, catalog: Catalog) -> bool:
             for spec in suite.specs:
                 sealed = read_manifest(root, spec.name).version
                 if sealed != expected_version(root, catalog, spec.name):
+                    return False
+                if verify(root, spec.name).problems:
                     return False
     except ShiftlakeError:
         return False

@@ -164,3 +164,58 @@ def test_the_same_commands_on_s3_give_the_same_bytes(lake, tmp_path, upstream, m
             assert str(tmp_path).encode() not in body
     finally:
         server.stop()
+
+
+def test_help_tells_what_each_argument_means(lake):
+    for words, told in (
+        (("sql",), "standard input"),
+        (("build",), "patterns"),
+        (("fetch",), "datasets"),
+        (("model", "add"), "module:callable"),
+    ):
+        assert told in " ".join(lake.run(*words, "--help").stdout.split())
+
+
+def test_a_name_that_matches_nothing_is_an_error_beside_one_that_does(lake):
+    for words in (("build", "imagenet_a", "nope"), ("verify", "imagenet_a", "nope")):
+        answer = lake.run(*words, ok=False)
+        assert answer.returncode == 1
+        assert "nope" in answer.stderr
+
+
+def test_an_archive_that_is_gone_or_not_what_is_stated_is_not_sealed(lake, tmp_path, miniature):
+    other = Lake(tmp_path, lake.upstream_url, miniature)
+    other.run("fetch", "imagenet-a")
+    archive = next((tmp_path / "lake" / "sources").rglob("imagenet-a.tar"))
+    archive.unlink()
+    answer = other.run("build", "imagenet_a", ok=False)
+    assert answer.returncode == 1
+    assert "gone or contradicts" in answer.stderr
+    assert "gone, or not what is stated" in " ".join(
+        other.run("catalog", "imagenet-a").stdout.split()
+    )
+
+
+def test_one_file_that_fails_does_not_keep_the_others(lake, tmp_path, miniature):
+    other = Lake(tmp_path, lake.upstream_url, miniature)
+    answer = other.run("fetch", "imagenet-1k", ok=False)
+    assert answer.returncode == 1
+    assert "ILSVRC2012_img_test" in answer.stderr
+    assert "ILSVRC2012_img_val.tar" in answer.stdout
+    assert "imagenet_synsets.txt" in answer.stdout
+
+
+def test_ordinary_mistakes_are_told_in_a_sentence(lake):
+    for words in (
+        ("model", "add", "bad name/x", "ops.models.smallcnn:SmallCNN"),
+        ("model", "add", "m", "ops.models.smallcnn:SmallCNN", "--kwargs", "{n:3}"),
+        ("model", "add", "m", "os:system", "--kwargs", '{"command": "true"}'),
+        ("run", "nope"),
+        ("run", "imagenet_c"),
+        ("evaluate", "nope"),
+        ("export", "imagenet_a", "/etc/hostname"),
+    ):
+        answer = lake.run(*words, ok=False)
+        assert answer.returncode == 1, words
+        assert "Traceback" not in answer.stderr, words
+        assert answer.stderr.strip(), words
