@@ -15,7 +15,7 @@ from ops.shards.reader import damaged_shard
 from ops.storage import Root, paths
 
 if TYPE_CHECKING:
-    from ops.catalog import Catalog, DatasetSpec
+    from ops.catalog import Catalog, DatasetSpec, SourceFile
 
 
 @dataclass(frozen=True)
@@ -55,16 +55,12 @@ def _published(root: Root, catalog: Catalog, spec: DatasetSpec) -> Inputs:
     refs: list[SourceRef] = []
     files = [catalog.file(spec.benchmark, file_id) for file_id in spec.files]
     for file in files:
-        receipt = standing(root, file)
+        receipt = read_receipt(root, file)
         if receipt is None:
-            there = read_receipt(root, file) is not None
-            raise ShiftlakeError(
-                f"{spec.name}: a source is missing.",
-                expected=f"a verified copy of {file.name}, as the catalog states it",
-                found="a copy that is gone or contradicts the catalog" if there else "no receipt",
-                where=root.at(paths.source(file.benchmark, file.name)),
-                remedy=f"shiftlake fetch {file.benchmark}, or shiftlake add FILE",
-            )
+            raise _missing(root, spec, file, "no receipt")
+        # An archive may be deleted once its datasets are sealed; one that is there must be right.
+        if root.exists(file.path) and standing(root, file) is None:
+            raise _missing(root, spec, file, "a copy that is not what the catalog states")
         refs.append(
             SourceRef(
                 benchmark=file.benchmark,
@@ -74,13 +70,29 @@ def _published(root: Root, catalog: Catalog, spec: DatasetSpec) -> Inputs:
                 bytes=receipt.bytes,
             )
         )
-    side = {file.id: root.read_bytes(file.path) for file in files[1:]}
+    side = {file.id: root.read_bytes(file.path) for file in files[1:] if root.exists(file.path)}
+
+    def archives() -> list[Path]:
+        for file in files:
+            if not root.exists(file.path):
+                raise _missing(root, spec, file, "a receipt, but no file")
+        return [local_source(root, files[0])]
 
     def drop() -> None:
         for file in files:
             drop_local(root, file)
 
-    return Inputs(refs, lambda: [local_source(root, files[0])], side, drop)
+    return Inputs(refs, archives, side, drop)
+
+
+def _missing(root: Root, spec: DatasetSpec, file: SourceFile, found: str) -> ShiftlakeError:
+    return ShiftlakeError(
+        f"{spec.name}: a source is missing.",
+        expected=f"a verified copy of {file.name}",
+        found=found,
+        where=root.at(file.path),
+        remedy=f"shiftlake fetch {file.benchmark}, or shiftlake add FILE",
+    )
 
 
 def _derived(root: Root, spec: DatasetSpec) -> Inputs:

@@ -190,7 +190,7 @@ def test_an_archive_that_is_gone_or_not_what_is_stated_is_not_sealed(lake, tmp_p
     archive.unlink()
     answer = other.run("build", "imagenet_a", ok=False)
     assert answer.returncode == 1
-    assert "gone or contradicts" in answer.stderr
+    assert "a receipt, but no file" in answer.stderr
     assert "gone, or not what is stated" in " ".join(
         other.run("catalog", "imagenet-a").stdout.split()
     )
