@@ -39,4 +39,6 @@ $(READY): pyproject.toml constraints.txt
 
 $(READY)-test: $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
+# For its frost photographs alone. Its dependencies would put a second OpenCV over the first.
+	$(BIN)/python -m pip install --quiet --no-deps imagecorruptions==1.1.2
 	touch $@
