@@ -1,4 +1,4 @@
-"""Predictions: one row a sample, by model and benchmark."""
+"""Predictions: one row a sample, or frame of a sequence, by model and benchmark."""
 
 import hashlib
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     retry_policy=dg.RetryPolicy(max_retries=1),
 )
 def predictions(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
-    """One Parquet file for each shard, with a row for each sample, also for those that fail.
+    """One Parquet file for each shard, with a row for each sample or frame, failed ones included.
 
     Only what is missing or stale is computed. A benchmark that is not built, or whose labels the
     model does not know, is passed over and says so in the log.
@@ -97,7 +97,7 @@ def predictions(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
     name="exactly_once",
     blocking=True,
     partitions_def=PREDICTIONS,
-    description="Every sample of every dataset has one row: expected = seen + failed.",
+    description="Every sample, or frame, of every dataset has one row: expected = seen + failed.",
 )
 def exactly_once(context: dg.AssetCheckExecutionContext, lake: Lake) -> dg.AssetCheckResult:
     """Count the stored rows against the manifests."""
@@ -138,6 +138,7 @@ class RowCount:
 
 def check_rows(root: Root, catalog: Catalog, key: dg.MultiPartitionKey) -> RowCount:
     """Compare the rows of a model on a benchmark with the samples of its sealed datasets."""
+    from ops.inference import expected_rows
     from ops.inference.tally import latest_run, tally
     from ops.models import read_model
 
@@ -147,16 +148,16 @@ def check_rows(root: Root, catalog: Catalog, key: dg.MultiPartitionKey) -> RowCo
     totals = {"expected": 0, "seen": 0, "failed": 0}
     for spec in _answerable(root, catalog, space, benchmark):
         manifest = read_manifest(root, spec.name)
-        totals["expected"] += manifest.n_samples
+        expected = expected_rows(manifest)
+        totals["expected"] += expected
         record = latest_run(root, model, spec.name, manifest.version)
         if record is None:
-            problems.append(f"{spec.name}: {manifest.n_samples:,} samples, never evaluated")
+            problems.append(f"{spec.name}: {expected:,} rows expected, never evaluated")
             continue
         found = tally(root, record)
-        if not found.rows == found.keys == manifest.n_samples:
+        if not found.rows == found.keys == expected:
             problems.append(
-                f"{spec.name}: {manifest.n_samples:,} samples, {found.rows:,} rows, "
-                f"{found.keys:,} keys"
+                f"{spec.name}: {expected:,} rows expected, {found.rows:,} rows, {found.keys:,} keys"
             )
         totals["seen"] += found.seen
         totals["failed"] += found.rows - found.seen
@@ -194,6 +195,7 @@ def _metadata(records: "list[RunRecord]", started: datetime) -> dict[str, Any]:
     rows = sum(record.n_expected for record in records)
     new = [record for record in records if datetime.fromisoformat(record.ended_at) >= started]
     seconds = sum(record.seconds for record in new)
+    view = "flips" if records[0].frames else "accuracy"
     return {
         "dagster/row_count": rows,
         "failed": sum(record.n_error for record in records),
@@ -201,9 +203,10 @@ def _metadata(records: "list[RunRecord]", started: datetime) -> dict[str, Any]:
         **({"seconds": round(seconds, 3)} if new else {}),
         "device": records[0].device_name,
         "weights_sha256": records[0].weights_sha256,
+        "protocol": records[0].protocol,
         "synthetic": any(record.synthetic for record in records),
         "sql": dg.MetadataValue.md(
-            "```sql\nSELECT * FROM accuracy\n"
+            f"```sql\nSELECT * FROM {view}\n"
             f"WHERE model = '{records[0].model}' AND benchmark = '{records[0].benchmark}';\n```"
         ),
         "runs": dg.MetadataValue.table(

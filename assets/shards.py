@@ -1,4 +1,8 @@
-"""Shards: sealed WebDataset tars. One asset a suite; its heavy work fans out inside."""
+"""Shards: sealed WebDataset tars, cut from archives or rendered. One asset a suite.
+
+The heavy work fans out inside an asset. Several partitions in one run share what they are made
+of: one pass over an archive, or one decoding of every source image.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -8,11 +12,13 @@ import dagster as dg
 
 from assets.lake import Lake
 from assets.shard_checks import CHECKS, check_partition, check_specs
+from assets.shard_pictures import pictures
 from assets.sources import OWNERS
 from assets.suites import Suite, suites, upstream_keys
+from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
-from ops.shards import Manifest, build_many, has_manifest, read_manifest
-from ops.shards.contact_sheet import contact_sheet
+from ops.rendering import build_many
+from ops.shards import Manifest, has_manifest, read_manifest
 from ops.storage import Root
 
 
@@ -24,14 +30,14 @@ def shard_assets() -> list[dg.AssetsDefinition]:
 def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
     @dg.asset(
         key=list(suite.key),
-        group_name="shards",
+        group_name="rendered" if suite.rendered else "shards",
         deps=[list(key) for key in upstream_keys(suite)],
         partitions_def=suite.partitions,
         backfill_policy=dg.BackfillPolicy.single_run() if suite.partitioned else None,
         output_required=False,
         description=_description(suite),
         owners=OWNERS,
-        kinds={"webdataset"},
+        kinds={"numba", "webdataset"} if suite.rendered else {"webdataset"},
         pool="render",
     )
     def shards(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
@@ -62,7 +68,7 @@ def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
                 names = set(suite.datasets([partition]))
                 made = [manifest for manifest in manifests if manifest.name in names]
                 built = any(before[manifest.name] != manifest.version for manifest in made)
-                metadata = _metadata(root, made, seconds if built else None)
+                metadata = _metadata(root, catalog, suite, made, seconds if built else None)
                 version = "-".join(sorted({manifest.version for manifest in made}))
                 if len(partitions) == 1:
                     yield dg.MaterializeResult(
@@ -144,10 +150,16 @@ def _sealed_version(root: Root, dataset: str) -> str | None:
     return read_manifest(root, dataset).version if has_manifest(root, dataset) else None
 
 
-def _metadata(root: Root, manifests: list[Manifest], seconds: float | None) -> dict[str, Any]:
+def _metadata(
+    root: Root,
+    catalog: Catalog,
+    suite: Suite,
+    manifests: list[Manifest],
+    seconds: float | None,
+) -> dict[str, Any]:
     """What a person wants to see; `seconds` is None if all was sealed before."""
     samples = sum(manifest.n_samples for manifest in manifests)
-    size = sum(manifest.bytes for manifest in manifests)
+    size = 0 if suite.on_the_fly else sum(manifest.bytes for manifest in manifests)
     table = [
         dg.TableRecord(
             {
@@ -156,7 +168,7 @@ def _metadata(root: Root, manifests: list[Manifest], seconds: float | None) -> d
                 "unreadable": manifest.n_failed,
                 "classes": manifest.n_classes,
                 "shards": len(manifest.shards),
-                "bytes": manifest.bytes,
+                "bytes": 0 if suite.on_the_fly else manifest.bytes,
                 "version": manifest.version,
             }
         )
@@ -166,9 +178,11 @@ def _metadata(root: Root, manifests: list[Manifest], seconds: float | None) -> d
     metadata: dict[str, Any] = {}
     if first.synthetic:
         metadata["warning"] = dg.MetadataValue.md("**Synthetic images, drawn by a program.**")
-    sheet = contact_sheet(root, manifests)
+    sheet = pictures(root, suite, manifests)
     if sheet is not None:
         metadata["contact_sheet"] = dg.MetadataValue.md(f"![samples]({sheet})")
+    if first.renderer is not None:
+        metadata["renderer"] = dg.MetadataValue.json([m.renderer for m in manifests])
     metadata |= {
         "datasets": dg.MetadataValue.table(table),
         "dagster/row_count": samples,

@@ -13,6 +13,7 @@ from functools import cache
 import dagster as dg
 
 from ops.catalog import DatasetSpec, SourceFile, load
+from ops.rendering.recipe import RENDERED_LAYOUTS
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,36 @@ class Suite:
         return tuple(spec for part in self.parts.values() for spec in part)
 
     @property
+    def rendered(self) -> bool:
+        """Whether its images are made here, and not published."""
+        return self.specs[0].layout in RENDERED_LAYOUTS
+
+    @property
+    def made_here(self) -> bool:
+        """Whether it is rendered, or cut out of what is."""
+        parents = {name for spec in self.specs for name in spec.derived_from}
+        return self.rendered or any(
+            suite.rendered
+            for suite in suites().values()
+            if parents & {spec.name for spec in suite.specs}
+        )
+
+    @property
+    def on_the_fly(self) -> bool:
+        """Whether its images are made as they are read, and nothing but a manifest is stored."""
+        return self.rendered and RENDERED_LAYOUTS[self.specs[0].layout][1] == "on_the_fly"
+
+    @property
+    def sequences(self) -> bool:
+        """Whether its samples are sequences of frames."""
+        return "frames" in self.specs[0].parameters
+
+    @property
+    def derived(self) -> bool:
+        """Whether it is made of datasets and not of archives."""
+        return bool(self.specs[0].derived_from)
+
+    @property
     def evaluated(self) -> bool:
         """Whether models are run on it."""
         return any(spec.evaluate for spec in self.specs)
@@ -68,7 +99,9 @@ def suites() -> dict[str, Suite]:
         # Sets that share nothing but a name (splits, samplings) are suites of their own.
         alone = spec.group is None and conditions[spec.family] > 1
         name = f"{spec.family}_{spec.condition}" if alone else spec.family
-        key = (spec.family, f"{spec.condition}_shards" if alone else "shards")
+        form = RENDERED_LAYOUTS.get(spec.layout, ("", "stored"))[1]
+        kind = "shards" if form == "stored" else "recipe"
+        key = (spec.family, f"{spec.condition}_{kind}" if alone else kind)
         found.setdefault(name, (key, {}))[1].setdefault(spec.group or "", []).append(spec)
     return {
         name: Suite(name, key, {part: tuple(specs) for part, specs in parts.items()})
@@ -102,8 +135,10 @@ def upstream_keys(suite: Suite) -> list[tuple[str, str]]:
             keys[next(s.key for s in suites().values() if parent in {p.name for p in s.specs})] = (
                 None
             )
-        if not spec.derived_from:
-            keys.update({source_key(file): None for file in catalog.sources(spec.name)})
+        # A dataset made of datasets may need a file of its own beside them: frost photographs.
+        keys.update(
+            {source_key(catalog.file(spec.benchmark, file_id)): None for file_id in spec.files}
+        )
         if spec.joined_to:
             joined = spec.joined_to
             keys[next(s.key for s in suites().values() if joined in {p.name for p in s.specs})] = (

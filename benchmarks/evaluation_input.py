@@ -15,7 +15,7 @@ Where the time goes, in CPU ms an image (bilinear, one core): Pillow's decoder 1
 
 - Pillow's own resize of the part that is needed (rows and columns cropped between its two passes):
   1.09 instead of 1.24, which gave 1.2 to 1.7 times the peer.
-- :mod:`ops.inference.resample`: 0.26 (bicubic 0.32 instead of 1.99). Its horizontal pass without
+- :mod:`ops.pixels.resample`: 0.26 (bicubic 0.32 instead of 1.99). Its horizontal pass without
   turning blocks of rows stays scalar in LLVM, at 0.55 (bicubic 0.85).
 - Pixels read from Pillow's memory through Arrow instead of ``np.asarray``: 0.09 less.
 - simplejpeg instead of Pillow's decoder, same pixels: 0.15 to 0.25 less; left out, since damaged
@@ -45,9 +45,10 @@ from benchmarks.report import machine, show, write
 from benchmarks.torch_input import FOUND, NAME, torch_input
 from ops.inference.batches import Batch, batches
 from ops.inference.forward import Forward
+from ops.inference.inputs import StoredImages
 from ops.inference.record import Numerics
 from ops.models import Transform
-from ops.shards import Manifest, Sample, read_shard, write_dataset
+from ops.shards import Manifest, Sample, write_dataset
 from ops.storage import Root, open_root
 
 BAR = 1.5
@@ -108,13 +109,8 @@ def ours(
 ) -> Iterator[torch.Tensor]:
     numerics = Numerics(dtype="fp32", device="cpu")
     forward = Forward(torch.nn.Identity(), transform, numerics, "none")
-    for item in batches(
-        manifest.shards,
-        lambda shard: read_shard(root, manifest, shard, hash=True),
-        transform,
-        batch_size=BATCH_SIZE,
-        workers=workers,
-    ):
+    given = StoredImages(root, manifest, transform)
+    for item in batches(manifest.shards, given, batch_size=BATCH_SIZE, workers=workers):
         if isinstance(item, Batch):
             yield forward.normalise(item.pixels) if normalised else item.pixels
 

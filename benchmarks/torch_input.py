@@ -14,8 +14,8 @@ import torch
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 
-from ops.inference.preprocess import crop_offset, resized_size
 from ops.models import Transform
+from ops.pixels import crop_offset, resized_size
 
 
 def _torchvision() -> bool:
@@ -51,7 +51,7 @@ class PlainFolder(Dataset):
     def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
         with self.files[index].open("rb") as file:
             image = Image.open(file).convert("RGB")
-        width, height = resized_size(*image.size, self.transform)
+        width, height = resized_size(*image.size, self.transform.resize)
         crop = self.transform.crop
         filters = Image.Resampling[self.transform.interpolation.upper()]
         image = image.resize((width, height), filters)

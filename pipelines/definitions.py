@@ -7,6 +7,7 @@ import os
 import dagster as dg
 
 from assets.lake import Lake
+from assets.parity import parity_assets
 from assets.predictions import exactly_once, predictions
 from assets.results import leaderboard, metrics
 from assets.shards import shard_assets, shard_check_assets
@@ -32,6 +33,7 @@ def build_definitions(*, lake: Lake | None = None) -> dg.Definitions:
         predictions,
         metrics,
         leaderboard,
+        *parity_assets(),
     ]
     jobs: list[Job] = [*asset_jobs(), everything]
     if os.environ.get(DEMO_VARIABLE):

@@ -10,7 +10,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets.suites import source_key, suites
+from assets.suites import Suite, source_key, suites
 from ops.catalog import load
 
 # Asset jobs stay unresolved until they meet the assets; Dagster exports no name for them.
@@ -37,8 +37,8 @@ def suite_selection(*names: str) -> dg.AssetSelection:
         list(source_key(file))
         for name in names
         for spec in suites()[name].specs
-        for file in catalog.sources(spec.name)
-        if not spec.derived_from
+        for file_id in spec.files
+        for file in [catalog.file(spec.benchmark, file_id)]
     ]
     return dg.AssetSelection.assets(*keys)
 
@@ -62,21 +62,7 @@ def asset_jobs() -> list[Job]:
             selection=suite_selection(*NATURAL),
             description="ImageNet-1k val, V2, Sketch, A, O, R and ReaL: archives and shards.",
         ),
-        dg.define_asset_job(
-            "imagenet_c",
-            selection=suite_selection("imagenet_c"),
-            description="ImageNet-C: archives, and shards by corruption.",
-        ),
-        dg.define_asset_job(
-            "mini_imagenet_c",
-            selection=suite_selection("mini_imagenet_c"),
-            description="MiniImageNet-C out of the sealed ImageNet-C, by corruption.",
-        ),
-        dg.define_asset_job(
-            "imagenet_p",
-            selection=suite_selection("imagenet_p"),
-            description="ImageNet-P: archives, and shards by perturbation.",
-        ),
+        *(_by_partition(suite) for suite in suites().values() if suite.partitioned),
         dg.define_asset_job(
             "evaluate",
             selection=dg.AssetSelection.assets(["evaluation", "predictions"]),
@@ -87,5 +73,24 @@ def asset_jobs() -> list[Job]:
             selection=dg.AssetSelection.groups("results"),
             description="Metrics with intervals, and the leaderboard.",
         ),
+        dg.define_asset_job(
+            "parity",
+            selection=dg.AssetSelection.groups("report"),
+            description="Published benchmarks beside the ones rendered here.",
+        ),
     ]
     return [*jobs]
+
+
+def _by_partition(suite: Suite) -> Job:
+    if suite.rendered:
+        how = "recipes on the fly" if suite.on_the_fly else "rendered here"
+        source = ", ".join(sorted({name for spec in suite.specs for name in spec.derived_from}))
+        description = f"{suite.name}: {how} out of {source}, by condition."
+    elif suite.derived:
+        description = f"{suite.name}: cut out of sealed datasets, by condition."
+    else:
+        description = f"{suite.name}: archives, and shards by condition."
+    return dg.define_asset_job(
+        suite.name, selection=suite_selection(suite.name), description=description
+    )

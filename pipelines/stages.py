@@ -48,10 +48,22 @@ class Plan:
     lacking: dict[str, list[str]] = field(default_factory=dict)
 
 
-def attainable(root: Root, catalog: Catalog, *, fetched: bool = False) -> Plan:
-    """Which suites can be built: their archives are here or (unless `fetched`) obtainable."""
+def attainable(
+    root: Root,
+    catalog: Catalog,
+    *,
+    fetched: bool = False,
+    wanted: Callable[[Suite], bool] = lambda suite: not suite.made_here,
+) -> Plan:
+    """Which suites can be built: their archives are here or (unless `fetched`) obtainable.
+
+    By default those of published images: what is rendered here would double them, and is made
+    by the jobs of its own.
+    """
     plan = Plan()
     for name, suite in suites().items():
+        if not wanted(suite):
+            continue
         files = {
             source_key(file): file for spec in suite.specs for file in catalog.sources(spec.name)
         }
@@ -67,8 +79,13 @@ def attainable(root: Root, catalog: Catalog, *, fetched: bool = False) -> Plan:
     return plan
 
 
-def stages_to_shards(plan: Plan, catalog: Catalog) -> Iterator[Stage]:
-    """Runs from nothing to sealed shards, for the suites of a plan."""
+def stages_to_shards(
+    plan: Plan, catalog: Catalog, parts: Callable[[Suite, str], bool] = lambda suite, part: True
+) -> Iterator[Stage]:
+    """Runs from nothing to sealed shards, for the suites of a plan.
+
+    `parts` says which partitions of a suite; they stand side by side in its order.
+    """
     sources = {
         source_key(file)
         for suite in plan.suites
@@ -82,8 +99,9 @@ def stages_to_shards(plan: Plan, catalog: Catalog) -> Iterator[Stage]:
         yield Stage("shards", plain)
     for suite in plan.suites:
         if suite.partitioned:
-            parts = list(suite.parts)
-            yield Stage(suite.name, (suite.key,), (parts[0], parts[-1]))
+            chosen = [part for part in suite.parts if parts(suite, part)]
+            if chosen:
+                yield Stage(suite.name, (suite.key,), (chosen[0], chosen[-1]))
 
 
 def stages_to_results(
@@ -103,6 +121,7 @@ def stages_to_results(
         first, last = f"{wanted[0]}|{models[0]}", f"{wanted[-1]}|{models[-1]}"
         yield Stage("evaluate", partitions=(first, last))
     yield Stage("results")
+    yield Stage("parity")
 
 
 def run_stage(

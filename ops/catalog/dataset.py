@@ -34,9 +34,9 @@ class DatasetSpec(Record):
     evaluate : bool
         Whether a model is run on it.
     group : str or None
-        Corruption or perturbation.
+        Corruption, perturbation or distortion.
     severity : int or None
-        1 to 5.
+        1 to 5; to 6 for a distortion.
     synthetic : bool
         Whether an overlay serves made-up images in place of the published ones.
     """
@@ -56,7 +56,7 @@ class DatasetSpec(Record):
     per_class: int | None = Field(default=None, ge=0)
     evaluate: bool = True
     group: str | None = None
-    severity: int | None = Field(default=None, ge=1, le=5)
+    severity: int | None = Field(default=None, ge=1, le=6)
     synthetic: bool = False
     description: str = ""
 

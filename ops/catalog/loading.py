@@ -84,7 +84,7 @@ def _raw_benchmarks() -> dict[str, Raw]:
 
 @cache
 def _raw_datasets() -> dict[str, Raw]:
-    return expand(read_data("datasets.yaml"))
+    return expand({**read_data("datasets.yaml"), **read_data("rendered.yaml")})
 
 
 @cache

@@ -1,12 +1,13 @@
-"""Inference: sealed shards in, one row of predictions a sample out.
+"""Inference: sealed datasets in, one row of predictions a sample, or frame, out.
 
-Here belong decoding, the transform's pixels, the forward pass, and the columns computed from
-logits. What the rows mean as a metric is :mod:`ops.metrics`; registering models is
-:mod:`ops.models`.
+Here belong the way from samples to a model's pixels, for datasets that are stored and for those
+made on the fly, the forward pass, and the columns computed from logits. What the rows mean as a
+metric is :mod:`ops.metrics`; registering models is :mod:`ops.models`.
 """
 
 from typing import TYPE_CHECKING, Any
 
+from ops.inference.expected import expected_rows
 from ops.inference.plan import plan_key, plan_numerics
 from ops.inference.preprocess import prepare
 from ops.inference.record import Numerics, RunRecord, read_run
@@ -20,6 +21,7 @@ __all__ = [
     "Numerics",
     "RunRecord",
     "evaluate",
+    "expected_rows",
     "plan_key",
     "plan_numerics",
     "prepare",

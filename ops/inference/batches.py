@@ -7,23 +7,20 @@ device, a quarter of the bytes of the usual float batch.
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from PIL import Image
 
-from ops.inference.preprocess import prepare
-from ops.models.transform import Transform
+from ops.inference.inputs import Input, Pixels
 from ops.shards import Sample, ShardEntry
 
 IN_FLIGHT = 3
-_TASK_IMAGES = 4
 _KEPT_BLOCKS = 8
 
 
@@ -31,9 +28,9 @@ _KEPT_BLOCKS = 8
 class Batch:
     """Consecutive samples of one shard.
 
-    `pixels` is uint8 of shape (samples, height, width, 3); where `errors` has a reason, the image
-    is black. It keeps its place, so that the composition of a batch depends on nothing but the
-    shard and the batch size.
+    `pixels` is uint8 of shape (samples, height, width, 3), with the frames of sequences as a
+    second axis; where `errors` has a reason, the sample is black. It keeps its place, so that the
+    composition of a batch depends on nothing but the shard and the batch size.
     """
 
     shard: ShardEntry
@@ -44,8 +41,7 @@ class Batch:
 
 def batches(
     shards: Iterable[ShardEntry],
-    read: Callable[[ShardEntry], Iterator[Sample]],
-    transform: Transform,
+    given: Input,
     *,
     batch_size: int,
     workers: int,
@@ -57,10 +53,8 @@ def batches(
     ----------
     shards : iterable of ShardEntry
         In the order to yield them.
-    read : callable
-        Gives the samples of a shard.
-    transform : Transform
-        Resize and crop; its output size is the size of every image.
+    given : Input
+        Reads the samples of a shard, and makes pixels of them.
     batch_size : int
         Samples in a batch; the last one of a shard may be smaller, none holds two shards.
     workers : int
@@ -80,11 +74,14 @@ def batches(
         waiting: deque[tuple[Batch | ShardEntry | Exception, list[Future[list[str | None]]]]] = (
             deque()
         )
-        source = _read_all(shards, read, transform.output_size, batch_size, pinned)
+        source = _read_all(shards, given, batch_size, pinned)
+        # Every thread has something to do, and another thing waiting.
+        tasks_each = math.ceil(batch_size / given.samples_per_task)
+        ahead = max(IN_FLIGHT, math.ceil(2 * workers / tasks_each))
         try:
             while True:
-                while len(waiting) < IN_FLIGHT and (item := next(source, None)) is not None:
-                    tasks = _submit(pool, item, transform) if isinstance(item, Batch) else []
+                while len(waiting) < ahead and (item := next(source, None)) is not None:
+                    tasks = _submit(pool, item, given) if isinstance(item, Batch) else []
                     waiting.append((item, tasks))
                 if not waiting:
                     return
@@ -101,17 +98,13 @@ def batches(
 
 
 def _read_all(
-    shards: Iterable[ShardEntry],
-    read: Callable[[ShardEntry], Iterator[Sample]],
-    size: tuple[int, int],
-    batch_size: int,
-    pinned: bool,
+    shards: Iterable[ShardEntry], given: Input, batch_size: int, pinned: bool
 ) -> Iterator[Batch | ShardEntry | Exception]:
     try:
         for shard in shards:
-            samples = read(shard)
+            samples = given.read(shard)
             while chunk := list(islice(samples, batch_size)):
-                shape = (len(chunk), *size, 3)
+                shape = (len(chunk), *given.shape)
                 pixels = torch.empty(shape, dtype=torch.uint8, pin_memory=pinned)
                 yield Batch(shard, chunk, pixels)
             yield shard
@@ -119,25 +112,18 @@ def _read_all(
         yield error
 
 
-def _submit(
-    pool: ThreadPoolExecutor, batch: Batch, transform: Transform
-) -> list[Future[list[str | None]]]:
-    pixels = batch.pixels.numpy()
-    # A few images a task: handing one over costs as much as a tenth of a decode.
+def _submit(pool: ThreadPoolExecutor, batch: Batch, given: Input) -> list[Future[list[str | None]]]:
+    pixels, some = batch.pixels.numpy(), given.samples_per_task
     return [
         pool.submit(
             _prepare_some,
-            batch.samples[start : start + _TASK_IMAGES],
-            transform,
-            pixels[start : start + _TASK_IMAGES],
+            given,
+            batch.samples[start : start + some],
+            pixels[start : start + some],
         )
-        for start in range(0, len(batch.samples), _TASK_IMAGES)
+        for start in range(0, len(batch.samples), some)
     ]
 
 
-def _prepare_some(
-    samples: list[Sample], transform: Transform, out: npt.NDArray[np.uint8]
-) -> list[str | None]:
-    return [
-        prepare(sample.image, transform, place) for sample, place in zip(samples, out, strict=True)
-    ]
+def _prepare_some(given: Input, samples: list[Sample], out: Pixels) -> list[str | None]:
+    return [given.prepare(sample, place) for sample, place in zip(samples, out, strict=True)]

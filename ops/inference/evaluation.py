@@ -15,15 +15,19 @@ import torch
 from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.inference.batches import Batch, batches
+from ops.inference.expected import expected_rows, frames
 from ops.inference.files import Finished, kept, publish, whole
 from ops.inference.forward import Forward, reproducible
+from ops.inference.inputs import Input
+from ops.inference.opening import open_input
 from ops.inference.plan import CODE_VERSION, Device, class_map_sha256, plan_key, plan_numerics
 from ops.inference.projection import projection
+from ops.inference.protocol import cropped_side, described
 from ops.inference.record import Numerics, RunRecord, read_run
 from ops.inference.rows import RowMaker
 from ops.models import ModelEntry, load, read_model
 from ops.parallel import usable_cpus
-from ops.shards import Manifest, Sample, ShardEntry, read_manifest, read_shard
+from ops.shards import Manifest, ShardEntry, read_manifest
 from ops.storage import Root, open_root, paths
 
 
@@ -39,8 +43,9 @@ def evaluate(
     progress: Callable[[int, int], None] | None = None,
     log: Callable[[str], None] | None = None,
 ) -> RunRecord:
-    """Run a model over a dataset and store one row a sample.
+    """Run a model over a dataset and store one row a sample, or a frame of its sequence.
 
+    Datasets that are stored and datasets that are rendered on the fly are evaluated alike.
     Finished shards of an interrupted evaluation are kept, and a finished evaluation returns at
     once, unless one of its files is gone or has another size: then that shard is done again. On
     a CPU the rows do not depend on `workers`, and two evaluations write the same bytes.
@@ -56,7 +61,7 @@ def evaluate(
     dataset : str
         ``<benchmark>/<condition>``, or the benchmark alone where it has one condition.
     batch_size : int
-        Images in a forward pass. Batches never hold samples of two shards.
+        Images at most in a forward pass. Batches never hold samples of two shards.
     workers : int or None
         Decoding threads; by default the usable CPUs.
     device : {"auto", "cpu", "cuda"}
@@ -75,7 +80,7 @@ def evaluate(
     ------
     ShiftlakeError
         If model or dataset do not exist or do not fit, a shard is damaged, or the rows of a
-        shard are not exactly its samples. Shards finished before it stay.
+        shard are not exactly its samples and frames. Shards finished before it stay.
     """
     root = open_root(root)
     started, clock = datetime.now(UTC), time.perf_counter()
@@ -96,10 +101,11 @@ def evaluate(
         )
     maker = RowMaker(key, entry, manifest, projection(entry, manifest, catalog.label_spaces))
     say = log or (lambda _: None)
+    n_frames, total = frames(manifest), expected_rows(manifest)
     finished = {
         shard.name: there
         for shard in manifest.shards
-        if (there := kept(root, folder, key, shard)) is not None
+        if (there := kept(root, folder, key, shard, n_frames)) is not None
     }
     done = already = sum(there.file.rows for there in finished.values())
     if finished:
@@ -107,24 +113,25 @@ def evaluate(
     todo = [shard for shard in manifest.shards if shard.name not in finished]
     if todo:
         forward = Forward(load(root, entry), entry.transform, numerics, entry.name)
+        workers = workers or usable_cpus()
+        given = open_input(root, catalog, manifest, entry.transform, numerics, workers)
         source = batches(
             todo,
-            lambda shard: _images(root, manifest, shard),
-            entry.transform,
-            batch_size=batch_size,
-            workers=workers or usable_cpus(),
+            given,
+            batch_size=max(1, batch_size // (n_frames or 1)),
+            workers=workers,
             pinned=numerics.device == "cuda",
         )
         rows: list[pa.RecordBatch] = []
-        for item in _rows(source, forward, maker):
+        for item in _rows(source, given, forward, maker, batch_size):
             if isinstance(item, ShardEntry):
-                finished[item.name] = publish(root, folder, key, item, rows)
+                finished[item.name] = publish(root, folder, key, item, rows, n_frames)
                 rows = []
                 continue
             rows.append(item)
             done += item.num_rows
             if progress:
-                progress(done, manifest.n_samples)
+                progress(done, total)
     files = [finished[shard.name] for shard in manifest.shards]
     seconds = time.perf_counter() - clock
     record = _record(entry, manifest, numerics, key, files, started, seconds, done - already)
@@ -145,33 +152,26 @@ def _sealed(
     return record if record is not None and whole(root, folder, record) else None
 
 
-def _images(root: Root, manifest: Manifest, shard: ShardEntry) -> Iterator[Sample]:
-    for sample in read_shard(root, manifest, shard, hash=True):
-        if sample.image is None or sample.extension == "mp4":
-            labels = sample.image is None
-            raise ShiftlakeError(
-                "A model is run on images, and this dataset holds none.",
-                expected="a dataset of images",
-                found="labels alone" if labels else "sequences in mp4",
-                where=f"{manifest.name}, {shard.name}",
-                remedy=f"evaluate {manifest.joined_to}, which its labels are joined to"
-                if manifest.joined_to
-                else "evaluate a dataset of images",
-            )
-        yield sample
-
-
 def _rows(
-    source: Iterator[Batch | ShardEntry], forward: Forward, maker: RowMaker
+    source: Iterator[Batch | ShardEntry],
+    given: Input,
+    forward: Forward,
+    maker: RowMaker,
+    batch_size: int,
 ) -> Iterator[pa.RecordBatch | ShardEntry]:
     # One batch stays behind on the device: its rows are made while the next one is computed.
     behind: tuple[Batch, torch.Tensor] | None = None
     with reproducible(forward.numerics):
         for item in source:
-            ahead = (item, forward(item.pixels)) if isinstance(item, Batch) else None
+            ahead = None
+            if isinstance(item, Batch):
+                pixels = given.finish(item.samples, item.pixels)
+                # One sequence may hold more frames than the batch size.
+                logits = [forward(part) for part in torch.split(pixels, batch_size)]
+                ahead = item, logits[0] if len(logits) == 1 else torch.cat(logits)
             if behind is not None:
-                batch, logits = behind
-                yield maker.rows(batch, logits.cpu().numpy())
+                batch, outputs = behind
+                yield maker.rows(batch, outputs.cpu().numpy())
             behind = ahead
             if isinstance(item, ShardEntry):
                 yield item
@@ -187,17 +187,18 @@ def _record(
     seconds: float,
     computed: int,
 ) -> RunRecord:
-    rows = sum(there.file.rows for there in files)
-    if rows != manifest.n_samples:
+    rows, total = sum(there.file.rows for there in files), expected_rows(manifest)
+    if rows != total:
         raise ShiftlakeError(
             "A dataset was not evaluated exactly once.",
-            expected=f"{manifest.n_samples:,} rows, as its manifest says",
+            expected=f"{total:,} rows, as its manifest says",
             found=f"{rows:,} rows in {len(files)} shards",
             where=manifest.name,
             remedy="build the dataset again: its manifest contradicts itself",
         )
     failed = sum(there.n_error for there in files)
     gpu = numerics.device == "cuda"
+    cropped = cropped_side(manifest.parameters)
     return RunRecord(
         run_id=key,
         key=key,
@@ -213,11 +214,15 @@ def _record(
         model_label_space=entry.label_space,
         transform=entry.transform.model_dump(mode="json"),
         transform_hash=entry.transform.hash,
+        protocol=described(entry.transform, cropped),
+        cropped=cropped,
+        frames=frames(manifest),
+        frame_reference=manifest.parameters.get("reference"),
         numerics=numerics,
         code_version=CODE_VERSION,
         label_space=manifest.label_space,
         mask=manifest.mask,
-        n_expected=manifest.n_samples,
+        n_expected=total,
         n_seen=rows - failed,
         n_error=failed,
         started_at=started.isoformat(timespec="seconds"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,7 +35,12 @@ def file_name(entry: ShardEntry) -> str:
 
 
 def publish(
-    root: Root, folder: str, key: str, entry: ShardEntry, rows: list[pa.RecordBatch]
+    root: Root,
+    folder: str,
+    key: str,
+    entry: ShardEntry,
+    rows: list[pa.RecordBatch],
+    frames: int | None = None,
 ) -> Finished:
     """Write the predictions of one shard.
 
@@ -51,6 +55,8 @@ def publish(
         The shard.
     rows : list of pyarrow.RecordBatch
         Its rows, in any order.
+    frames : int or None
+        Rows of each sample, where these are sequences.
 
     Returns
     -------
@@ -59,22 +65,23 @@ def publish(
     Raises
     ------
     ShiftlakeError
-        If not every sample of the shard has exactly one row.
+        If not every sample, or frame, of the shard has exactly one row.
     """
     table = pa.Table.from_batches(rows, schema=PREDICTIONS).sort_by("sample_key")
     unique = pc.count_distinct(table["sample_key"]).as_py()
-    if not table.num_rows == unique == entry.n_samples:
+    expected = entry.n_samples * (frames or 1)
+    if not table.num_rows == unique == expected:
         raise ShiftlakeError(
             "A shard was not evaluated exactly once.",
-            expected=f"{entry.n_samples:,} rows, one for each sample",
-            found=f"{table.num_rows:,} rows of {unique:,} samples",
+            expected=f"{expected:,} rows, one for each {'frame' if frames else 'sample'}",
+            found=f"{table.num_rows:,} rows with {unique:,} keys",
             where=entry.name,
             remedy="build the dataset again: its shard contradicts its manifest",
         )
     buffer = io.BytesIO()
     # Everything that shapes the bytes is fixed here; nothing in the file tells when it was made.
     pq.write_table(
-        table.combine_chunks().replace_schema_metadata(_footer(key, entry)),
+        table.combine_chunks().replace_schema_metadata(_footer(key, entry, expected)),
         buffer,
         version="2.6",
         compression="zstd",
@@ -87,7 +94,7 @@ def publish(
     )
     data = buffer.getvalue()
     root.write_bytes(f"{folder}/{file_name(entry)}", data)
-    return _described(entry, data, table["status"])
+    return _described(entry, data, table)
 
 
 def whole(root: Root, folder: str, record: RunRecord) -> bool:
@@ -99,8 +106,12 @@ def whole(root: Root, folder: str, record: RunRecord) -> bool:
     return all(root.size(f"{folder}/{file.name}") == file.bytes for file in record.files)
 
 
-def kept(root: Root, folder: str, key: str, entry: ShardEntry) -> Finished | None:
+def kept(
+    root: Root, folder: str, key: str, entry: ShardEntry, frames: int | None = None
+) -> Finished | None:
     """The predictions file of a shard, if an earlier process finished it for the same result.
+
+    `frames` is as in :func:`publish`.
 
     Returns
     -------
@@ -111,7 +122,8 @@ def kept(root: Root, folder: str, key: str, entry: ShardEntry) -> Finished | Non
     if not root.exists(rel):
         return None
     data = root.read_bytes(rel)
-    footer = _footer(key, entry)
+    expected = entry.n_samples * (frames or 1)
+    footer = _footer(key, entry, expected)
     try:
         file = pq.ParquetFile(io.BytesIO(data), page_checksum_verification=True)
         found = file.metadata.metadata or {}
@@ -120,22 +132,23 @@ def kept(root: Root, folder: str, key: str, entry: ShardEntry) -> Finished | Non
         return None
     if any(found.get(name) != value for name, value in footer.items()):
         return None
-    if table.schema != PREDICTIONS or table.num_rows != entry.n_samples:
+    if table.schema != PREDICTIONS or table.num_rows != expected:
         return None
-    return _described(entry, data, table["status"])
+    return _described(entry, data, table)
 
 
-def _footer(key: str, entry: ShardEntry) -> dict[bytes, bytes]:
+def _footer(key: str, entry: ShardEntry, rows: int) -> dict[bytes, bytes]:
     return {
         _KEY: key.encode(),
         _SHARD: entry.sha256.encode(),
-        _ROWS: str(entry.n_samples).encode(),
+        _ROWS: str(rows).encode(),
     }
 
 
-def _described(entry: ShardEntry, data: bytes, status: Any) -> Finished:
+def _described(entry: ShardEntry, data: bytes, table: pa.Table) -> Finished:
     digest = hashlib.sha256(data).hexdigest()
     file = PredictionFile(
-        name=file_name(entry), rows=entry.n_samples, sha256=digest, bytes=len(data)
+        name=file_name(entry), rows=table.num_rows, sha256=digest, bytes=len(data)
     )
-    return Finished(file, n_error=sum(value != "ok" for value in status.to_pylist()))
+    statuses = table["status"].to_pylist()
+    return Finished(file, n_error=sum(value != "ok" for value in statuses))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from typing import Literal, Protocol
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol
 
 from ops.errors import ShiftlakeError
 from ops.inference.class_lists import lists_sha256
+from ops.inference.protocol import cropped_side
 from ops.inference.record import Numerics
 from ops.models import ModelEntry
 
@@ -36,6 +38,10 @@ class Evaluated(Protocol):
     @property
     def mask(self) -> str | None:
         """Its own class mask."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Its parameters, of which the protocol depends on ``cropped``."""
 
 
 def plan_numerics(entry: ModelEntry, device: Device = "auto") -> Numerics:
@@ -76,8 +82,8 @@ def plan_key(entry: ModelEntry, dataset: Evaluated, numerics: Numerics) -> str:
     entry : ModelEntry
         A registered model; its name does not matter, its weights do.
     dataset : Evaluated
-        Its manifest, for version, label space and masks. The class lists these stand for are part
-        of the key.
+        Its manifest, for version, label space, masks and protocol. The class lists these stand for
+        are part of the key.
     numerics : Numerics
         Device kind and types. The batch size is not part of it.
 
@@ -86,7 +92,7 @@ def plan_key(entry: ModelEntry, dataset: Evaluated, numerics: Numerics) -> str:
     str
         16 hex digits.
     """
-    parts = {
+    parts: dict[str, Any] = {
         "weights": entry.weights.sha256 if entry.weights else None,
         "reference": entry.reference,
         "kwargs": entry.kwargs,
@@ -97,6 +103,9 @@ def plan_key(entry: ModelEntry, dataset: Evaluated, numerics: Numerics) -> str:
         "numerics": numerics.model_dump(mode="json"),
         "code_version": CODE_VERSION,
     }
+    cropped = cropped_side(dataset.parameters)
+    if cropped is not None:
+        parts["cropped"] = cropped
     lists = lists_sha256(dataset.name, dataset.mask, entry.label_space, dataset.label_space)
     if lists is not None:
         parts["class_lists"] = lists

@@ -1,10 +1,4 @@
-"""The pixels of a transform: resize and centre crop, identical to torchvision's on Pillow images.
-
-Torchvision computes every resized pixel and throws away those outside the crop. A pixel of a
-resize depends only on its own row and column of weights, so the part inside the crop can be
-computed alone, to the same last bit: :mod:`ops.inference.resample`. The few cases it does not
-know are resized whole, by Pillow.
-"""
+"""The pixels of a model's transform, made in :mod:`ops.pixels`, and their place in a batch."""
 
 from __future__ import annotations
 
@@ -12,45 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from ops.inference.decode import MAX_PIXELS, UndecodableImage, decode
 from ops.models.transform import Transform
-
-_FILTERS = {
-    "nearest": Image.Resampling.NEAREST,
-    "box": Image.Resampling.BOX,
-    "bilinear": Image.Resampling.BILINEAR,
-    "hamming": Image.Resampling.HAMMING,
-    "bicubic": Image.Resampling.BICUBIC,
-    "lanczos": Image.Resampling.LANCZOS,
-}
-# Pixels of a side; a longer one would take the resampler's blocks of rows out of the cache.
-_LONGEST = 16_384
-
-
-def resized_size(width: int, height: int, transform: Transform) -> tuple[int, int]:
-    """(width, height) after the resize, in pixels.
-
-    With one number, the shorter side gets it and the longer one ``int(number * long / short)``,
-    as ``torchvision.transforms.Resize``.
-    """
-    if transform.resize is None:
-        return width, height
-    if isinstance(transform.resize, tuple):
-        return transform.resize[1], transform.resize[0]
-    short, long = min(width, height), max(width, height)
-    other = int(transform.resize * long / short)
-    return (transform.resize, other) if width <= height else (other, transform.resize)
-
-
-def crop_offset(size: int, crop: int) -> int:
-    """First pixel of a centred crop along one side; negative where black is padded in front.
-
-    Rounds as ``torchvision.transforms.CenterCrop``: halves go to the even number, and the
-    smaller half of the padding stands in front.
-    """
-    if crop > size:
-        return -((crop - size) // 2)
-    return round((size - crop) / 2.0)
+from ops.pixels import UndecodableImage, decode, resize_and_crop
 
 
 def apply(
@@ -70,40 +27,14 @@ def apply(
     Returns
     -------
     uint8 array, shape (height, width, 3)
-        Of ``transform.output_size``, or of the resized size if the transform has no crop; black
-        where a crop is larger than the resized image.
+        As :func:`ops.pixels.resize_and_crop`.
 
     Raises
     ------
     UndecodableImage
-        If the resized image would have over `MAX_PIXELS` pixels; nothing is allocated for it.
+        If the resized image would be too large.
     """
-    size = width, height = resized_size(*image.size, transform)
-    # A line of pixels has a ratio that turns a small shorter side into gigapixels.
-    if width * height > MAX_PIXELS:
-        raise UndecodableImage(
-            "An image cannot be resized.",
-            expected=f"at most {MAX_PIXELS:,} pixels after the resize",
-            found=f"would be resized to {width} x {height} pixels, limit {MAX_PIXELS:,}",
-        )
-    crop = transform.crop
-    across, down = (width, height) if crop is None else (crop, crop)
-    left, top = crop_offset(width, across), crop_offset(height, down)
-    if out is None:
-        out = np.empty((down, across, 3), np.uint8)
-    if not _resampled_here(image.size, size, transform.interpolation):
-        whole = image.resize(size, _FILTERS[transform.interpolation])
-        out[...] = np.asarray(whole.crop((left, top, left + across, top + down)))
-        return out
-    # Here and not above: it compiles, which those who only read sizes need not wait for.
-    from ops.inference.resample import resample
-
-    box = max(left, 0), max(top, 0), min(left + across, width), min(top + down, height)
-    inside = out[box[1] - top : box[3] - top, box[0] - left : box[2] - left]
-    if inside.shape != out.shape:
-        out.fill(0)
-    resample(image, size, box, transform.interpolation == "bicubic", inside)
-    return out
+    return resize_and_crop(image, transform.resize, transform.crop, transform.interpolation, out)
 
 
 def prepare(
@@ -134,11 +65,19 @@ def prepare(
     return None
 
 
-def _resampled_here(size: tuple[int, int], to_size: tuple[int, int], interpolation: str) -> bool:
-    (width, height), (to_width, to_height) = size, to_size
-    if size == to_size or interpolation not in ("bilinear", "bicubic") or max(size) > _LONGEST:
-        return False
-    # Pillow 13 takes columns before rows where the height shrinks by more than twice what the
-    # width does, Pillow 12 where it is over a hundred widths; rounding between the passes makes
-    # that another image.
-    return height - to_height <= max(0, 2 * (width - to_width)) and height <= 100 * width
+def place(pixels: npt.NDArray[np.uint8], transform: Transform, out: npt.NDArray[np.uint8]) -> None:
+    """Transform decoded pixels into their place in a batch.
+
+    Parameters
+    ----------
+    pixels : uint8 array, shape (height, width, 3)
+    transform : Transform
+        Sizes and filter.
+    out : uint8 array, shape (height, width, 3)
+        Of the model's input.
+    """
+    if transform.crop is None and pixels.shape == out.shape:
+        # A resize to the size it has.
+        out[...] = pixels
+    else:
+        apply(Image.fromarray(np.ascontiguousarray(pixels)), transform, out)

@@ -45,6 +45,11 @@ class RunRecord(BaseModel):
     finished it, and count only what that process computed. `reference`, `arguments`,
     `class_map_sha256` and `model_label_space` are the model's, None in records of older releases:
     with them the key can be made again, and what changed can be named.
+
+    `protocol` says in words which of the stored pixels the model saw, `cropped` is the side of the
+    dataset's squares if it stores such. Of a dataset of sequences, `frames` is the number of rows
+    of each, and `frame_reference` the frame that the others are compared with, ``first`` or
+    ``previous``.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -63,6 +68,10 @@ class RunRecord(BaseModel):
     model_label_space: str | None = None
     transform: dict[str, Any]
     transform_hash: str
+    protocol: str | None = None
+    cropped: int | None = None
+    frames: int | None = None
+    frame_reference: Literal["first", "previous"] | None = None
     numerics: Numerics
     code_version: str
     label_space: str

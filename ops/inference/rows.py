@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from ops.errors import ShiftlakeError
 from ops.inference.batches import Batch
+from ops.inference.expected import frames, row_key
 from ops.inference.projection import Projection
 from ops.inference.schema import PREDICTIONS
 from ops.inference.scores import Logits, Summary, ranks, summarise, top
@@ -37,6 +38,7 @@ class RowMaker:
         self, key: str, entry: ModelEntry, manifest: Manifest, projection: Projection
     ) -> None:
         self._projection = projection
+        self._frames = frames(manifest)
         self._constant = {
             "run_id": key,
             "model": entry.name,
@@ -46,13 +48,13 @@ class RowMaker:
         }
 
     def rows(self, batch: Batch, outputs: Logits) -> pa.RecordBatch:
-        """Rows of a batch, in its order.
+        """Rows of a batch, in its order, the frames of a sequence one after the other.
 
         Parameters
         ----------
         batch : Batch
             Samples and why some cannot be decoded.
-        outputs : float32 array, shape (samples, outputs)
+        outputs : float32 array, shape (rows, outputs)
             The model's outputs; those of images that cannot be decoded are ignored.
 
         Returns
@@ -65,25 +67,36 @@ class RowMaker:
         ShiftlakeError
             If an output is not finite.
         """
-        ok = np.array([reason is None for reason in batch.errors], dtype=bool)
-        self._refuse_not_finite(batch, outputs, ok)
+        columns = self._identity(batch)
+        ok = np.array([reason is None for reason in columns["error"]], dtype=bool)
+        self._refuse_not_finite(batch.shard.name, columns["sample_key"], outputs, ok)
         if not ok.all():
             # What a model says about a black image stands in no row, and may be no number.
             outputs = np.where(ok[:, None], outputs, np.float32(0))
-        labels = [[int(label) for label in s.meta.get("labels", [])] for s in batch.samples]
-        columns: dict[str, list[Any]] = {
-            name: [value] * len(labels) for name, value in self._constant.items()
-        }
-        columns["shard"] = [batch.shard.name] * len(labels)
-        columns["sample_key"] = [sample.key for sample in batch.samples]
-        columns["source_key"] = [s.meta.get("source_key", s.key) for s in batch.samples]
-        columns["labels"] = list(labels)
-        columns["frame_set"] = [sample.meta.get("frame_set") for sample in batch.samples]
-        columns["frame_offset"] = [sample.meta.get("frame_offset") for sample in batch.samples]
         columns["status"] = ["ok" if good else "decode_error" for good in ok]
-        columns["error"] = list(batch.errors)
-        columns.update(self._scores(self._projection(outputs), labels, ok))
+        for name, value in {**self._constant, "shard": batch.shard.name}.items():
+            columns[name] = [value] * len(ok)
+        columns.update(self._scores(self._projection(outputs), columns["labels"], ok))
         return pa.RecordBatch.from_pydict(columns, schema=PREDICTIONS)
+
+    def _identity(self, batch: Batch) -> dict[str, list[Any]]:
+        """What each row is about, and why it cannot be predicted."""
+        columns: dict[str, list[Any]] = {
+            "sample_key": [sample.key for sample in batch.samples],
+            "source_key": [s.meta.get("source_key", s.key) for s in batch.samples],
+            "labels": [[int(label) for label in s.meta.get("labels", [])] for s in batch.samples],
+            "frame_set": [sample.meta.get("frame_set") for sample in batch.samples],
+            "frame_offset": [sample.meta.get("frame_offset") for sample in batch.samples],
+            "error": list(batch.errors),
+        }
+        if self._frames is None:
+            return columns
+        keys, each = columns["sample_key"], range(self._frames)
+        columns = {name: [v for v in values for _ in each] for name, values in columns.items()}
+        columns["frame_set"] = columns["sample_key"]
+        columns["frame_offset"] = [frame for _ in keys for frame in each]
+        columns["sample_key"] = [row_key(key, frame) for key in keys for frame in each]
+        return columns
 
     def _scores(
         self, logits: Logits, labels: list[list[int]], ok: np.ndarray[Any, np.dtype[np.bool_]]
@@ -117,15 +130,15 @@ class RowMaker:
         return found
 
     def _refuse_not_finite(
-        self, batch: Batch, outputs: Logits, ok: np.ndarray[Any, np.dtype[np.bool_]]
+        self, shard: str, keys: list[str], outputs: Logits, ok: np.ndarray[Any, np.dtype[np.bool_]]
     ) -> None:
         bad = np.flatnonzero(~np.isfinite(outputs).all(axis=1) & ok)
         if len(bad):
             raise ShiftlakeError(
                 "The model returned logits that are no finite numbers.",
                 expected="finite logits for every image",
-                found=f"NaN or infinity for {len(bad)} images, first {batch.samples[bad[0]].key}",
-                where=f"{self._constant['model']} on {batch.shard.name}",
+                found=f"NaN or infinity for {len(bad)} images, first {keys[bad[0]]}",
+                where=f"{self._constant['model']} on {shard}",
                 remedy="register it with precision fp32 or bf16: fp16 overflows above 65504",
             )
 

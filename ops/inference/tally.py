@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ops.errors import ShiftlakeError
@@ -29,8 +31,8 @@ class Tally:
 def tally(root: Root, record: RunRecord) -> Tally:
     """Count the rows of an evaluation; a missing or unreadable file counts as none."""
     folder = paths.run(record.model, record.dataset, record.key)
-    keys: set[str] = set()
-    rows = seen = 0
+    keys: list[pa.Array] = []
+    seen = 0
     for file in record.files:
         rel = f"{folder}/{file.name}"
         try:
@@ -39,10 +41,11 @@ def tally(root: Root, record: RunRecord) -> Tally:
             )
         except (OSError, ValueError):
             continue
-        rows += table.num_rows
-        keys.update(str(key) for key in table["sample_key"].to_pylist())
-        seen += table["status"].to_pylist().count("ok")
-    return Tally(rows, len(keys), seen)
+        keys += table["sample_key"].chunks
+        seen += pc.sum(pc.equal(table["status"], "ok")).as_py() or 0
+    # Millions of keys, where samples are sequences: strings of Python would take gigabytes.
+    column = pa.chunked_array(keys, pa.string())
+    return Tally(len(column), pc.count_distinct(column).as_py(), seen)
 
 
 def latest_run(root: Root, model: str, dataset: str, version: str) -> RunRecord | None:

@@ -5,9 +5,9 @@ names, nesting, compression and known traps, but with twelve classes and drawn p
 answers for them over HTTP, with faults if asked. Everything made here is synthetic and says so:
 no number computed from it means anything about a model.
 
-Left out, because nothing that is tried here needs their content: the frost textures of
-ImageNet-C (their stand-ins are drawn), ILSVRC2012_img_test, the full ILSVRC2015/2017 VID archives,
-and the MiniImageNet-C upload (it is the severity-5 part of ImageNet-C).
+Left out, because nothing that is tried here needs their content: ILSVRC2012_img_test, the full
+ILSVRC2015/2017 VID archives, and the MiniImageNet-C upload (it is the severity-5 part of
+ImageNet-C).
 
 This room knows the published layouts but not how the project reads them: nothing here imports the
 fetching or shard code, so that the two sides can contradict each other in a test.

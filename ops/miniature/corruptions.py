@@ -1,42 +1,61 @@
-"""The ImageNet-C archives: five of them, named .tar and really gzip, without a top folder."""
+"""The ImageNet-C archives: five of them, named .tar and really gzip, without a top folder.
+
+The pictures are corrupted as the released ones were: official arithmetic, a generator that nobody
+can replay from outside, and JPEG of quality 85. The frost photographs are drawn.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-from PIL import Image, ImageOps
+import io
 
-from ops.miniature import encode, tars
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from ops.corruptions import corrupt
+from ops.corruptions.textures import decode
+from ops.miniature import encode, frost, tars
 from ops.miniature.classes import wnid
-from ops.miniature.distortions import GROUPS, distort
-from ops.miniature.imagenet import first_val, val_picture, val_stem
+from ops.miniature.distortions import GROUPS
+from ops.miniature.imagenet import first_val, val_files, val_stem
 from ops.miniature.keyed import generator, shuffled
 from ops.miniature.publication import Publication
 
-SIDE = 64
-"""Height and width of an ImageNet-C picture here, px (224 in the published archives)."""
-
 
 def publish(publication: Publication) -> None:
-    """Write the five files of imagenet-c."""
-    chosen = first_val(publication, publication.size.corrupted)
-    clean = np.stack(
-        [
-            np.asarray(ImageOps.fit(val_picture(number, label, publication.seed), (SIDE, SIDE)))
-            for number, label in chosen
-        ]
-    )
+    """Write the five archives of imagenet-c, and the frost textures of its generator."""
+    textures = decode(frost.publish(publication)[:5])
+    files = val_files(publication)
+    chosen = [
+        (number, label, cropped(files[number][1]))
+        for number, label in first_val(publication, publication.size.corrupted)
+    ]
     for group, corruptions in GROUPS.items():
         found: list[tars.Member] = []
         for corruption in corruptions:
             for severity in range(1, 6):
-                rng = generator(publication.seed, "imagenet-c", corruption, severity)
-                spoilt = distort(corruption, clean, severity, rng)
-                for (number, label), pixels in zip(chosen, spoilt, strict=True):
+                seeds = generator(publication.seed, "imagenet-c", corruption, severity)
+                rng = np.random.RandomState(seeds.integers(2**32))
+                for number, label, clean in chosen:
+                    pixels = corrupt(
+                        clean, corruption, severity, rng=rng, mode="exact", textures=textures
+                    )
                     path = f"{corruption}/{severity}/{wnid(label)}/{val_stem(number)}.JPEG"
                     found.append((path, encode.jpeg(Image.fromarray(pixels), quality=85)))
                     publication.note(f"imagenet_c/{corruption}/{severity}", path, [label])
                     if severity == 5 and group != "extra":
                         publication.note(f"mini_imagenet_c/{corruption}/5", path, [label])
-        files = shuffled(found, publication.seed, "imagenet-c", group)
-        archive = tars.gzipped(tars.tar(files))
+        files_in_order = shuffled(found, publication.seed, "imagenet-c", group)
+        archive = tars.gzipped(tars.tar(files_in_order))
         publication.put("imagenet-c", f"imagenet_c_{group}", f"{group}.tar", archive)
+
+
+def cropped(content: bytes) -> npt.NDArray[np.uint8]:
+    """Shorter side to 256 pixels, then the middle 224; uint8 RGB of shape (224, 224, 3)."""
+    picture = Image.open(io.BytesIO(content)).convert("RGB")
+    width, height = picture.size
+    short = min(width, height)
+    size = (256 * width // short, 256 * height // short)
+    left, top = (round((side - 224) / 2) for side in size)
+    resized = picture.resize(size, Image.Resampling.BILINEAR)
+    return np.asarray(resized.crop((left, top, left + 224, top + 224)))

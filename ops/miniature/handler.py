@@ -84,7 +84,7 @@ class Handler(BaseHTTPRequestHandler):
                     "links": {"self": file_url(facts, state.url)},
                 }
                 for facts in state.upstream.files
-                if facts["benchmark"] == record
+                if facts["benchmark"] == record and facts["name"].endswith(".tar")
             ]
             answer = {"id": int(path.rpartition("/")[2]), "files": files}
             return json.dumps(answer).encode(), "application/json"

@@ -46,9 +46,18 @@ def val_stem(number: int) -> str:
 
 
 def val_picture(number: int, label: int, seed: int) -> Image.Image:
-    """Return a validation image before it is encoded; ImageNet-C and -P start from it too."""
+    """Return a validation image before it is encoded; ImageNet-P starts from it, too."""
     rng = generator(seed, "imagenet-1k", "val", number)
     return snapshot(LOOKS[label], rng, mixed(rng, PHOTO, HARD_SHARE))
+
+
+def val_files(publication: Publication) -> dict[int, tuple[int, bytes]]:
+    """Draw every validation image: number -> label and published bytes."""
+    found = {}
+    for rank, (number, label) in enumerate(val_numbers(publication.size.val).items()):
+        write = ODD_FILES[rank] if rank < len(ODD_FILES) else encode.jpeg
+        found[number] = label, write(val_picture(number, label, publication.seed))
+    return found
 
 
 def first_val(publication: Publication, count: int) -> list[tuple[int, int]]:
@@ -91,10 +100,9 @@ def _train(publication: Publication) -> None:
 
 def _val(publication: Publication) -> None:
     members = []
-    for rank, (number, label) in enumerate(val_numbers(publication.size.val).items()):
-        write = ODD_FILES[rank] if rank < len(ODD_FILES) else encode.jpeg
+    for number, (label, content) in val_files(publication).items():
         name = f"{val_stem(number)}.JPEG"
-        members.append((name, write(val_picture(number, label, publication.seed))))
+        members.append((name, content))
         publication.note("imagenet_1k/val", name, [label])
     archive = tars.tar(shuffled(members, publication.seed, "val"))
     publication.put("imagenet-1k", "ilsvrc2012_val", "ILSVRC2012_img_val.tar", archive)

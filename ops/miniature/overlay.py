@@ -9,7 +9,6 @@ SOURCE = "generated: miniature upstream"
 
 OMITTED: tuple[tuple[str, str], ...] = (
     ("imagenet-1k", "ilsvrc2012_test_v10102019"),
-    *(("imagenet-c", f"frost_texture_frost{n}") for n in range(1, 7)),
     ("miniimagenet-c", "miniimagenet_c"),
     ("imagenet-vid", "ilsvrc2015_vid"),
     ("imagenet-vid", "ilsvrc2015_vid_part_aa"),
@@ -19,6 +18,19 @@ OMITTED: tuple[tuple[str, str], ...] = (
     ("imagenet-vid", "ilsvrc2017_vid_new"),
 )
 """Catalog files the miniature has no copy of, as (benchmark, file id)."""
+
+RENDERED_FROM: dict[str, str] = {
+    "imagenet_c_rendered/*": "imagenet_1k/val",
+    "mini_imagenet_c_rendered/*": "imagenet_1k/val",
+    "imagenet_c_on_the_fly/*": "imagenet_1k/val",
+    "imagenet_p_on_the_fly/*": "imagenet_1k/val",
+    "distorted_imagenet/*": "imagenet_1k/val",
+    "distorted_cifar_100/*": "cifar_100/test",
+    "distorted_caltech_101/*": "caltech_101/clean",
+    "distorted_caltech_256/*": "caltech_256/clean",
+    "distorted_sun_397/*": "sun_397/clean",
+}
+"""Datasets that nobody publishes -> the published one they are rendered from, image by image."""
 
 
 def overlay(
@@ -59,15 +71,30 @@ def overlay(
                 "how_to_get": "The miniature has no such file; unset SHIFTLAKE_CATALOG.",
             }
         )
+    rendered = {
+        pattern: expected[source] for pattern, source in RENDERED_FROM.items() if source in expected
+    }
     return {
         "benchmarks": [{"id": name, "files": entries} for name, entries in benchmarks.items()],
-        "datasets": {"*": {"synthetic": True}, **expected},
+        "datasets": {"*": {"synthetic": True}, **rendered, **expected, **_subset(expected)},
     }
 
 
 def file_url(facts: dict[str, Any], base_url: str) -> str:
     """Return the address of a published file on the server."""
     return f"{base_url}/{facts['benchmark']}/{quote(facts['name'])}"
+
+
+def _subset(expected: dict[str, dict[str, int | None]]) -> dict[str, dict[str, Any]]:
+    """A few validation images, and the sequences of those alone: they take long to store."""
+    if "imagenet_1k/val" not in expected:
+        return {}
+    classes = expected["imagenet_1k/val"]["expected_classes"]
+    counts = {"expected": 2 * (classes or 0), "expected_classes": classes, "per_class": 2}
+    return {
+        "imagenet_1k/val_mini": {"parameters": {"n_per_class": 2, "seed": 7600}, **counts},
+        "imagenet_p_rendered/*": {"derived_from": ["imagenet_1k/val_mini"], **counts},
+    }
 
 
 def _fact(value: object) -> dict[str, Any]:

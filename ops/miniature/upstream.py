@@ -202,9 +202,11 @@ def _clear(folder: Path) -> None:
 def _code_version() -> str:
     """Return a hash of everything the bytes depend on besides size and seed."""
     state = hashlib.sha256()
-    for each in sorted(resources.files("ops.miniature").iterdir(), key=lambda each: each.name):
-        if each.name.endswith(".py"):
-            state.update(each.name.encode() + each.read_bytes())
+    # The corruptions draw the pictures of ImageNet-C.
+    for package in ("ops.miniature", "ops.corruptions"):
+        for each in sorted(resources.files(package).iterdir(), key=lambda each: each.name):
+            if each.name.endswith(".py"):
+                state.update(each.name.encode() + each.read_bytes())
     state.update(resources.files("ops.miniature").joinpath("data/cifar100.json").read_bytes())
     ilsvrc, labels = catalog_classes.ilsvrc(), catalog_classes.val_labels()
     state.update(repr((ilsvrc.wnids, labels, numpy.__version__, PIL.__version__)).encode())

@@ -1,6 +1,6 @@
 """How an image becomes a model's input, as data: sizes, filter and normalisation.
 
-The pixels themselves are made in :mod:`ops.inference.preprocess`.
+The pixels themselves are made in :mod:`ops.pixels`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from ops.storage import Root, open_root
 if TYPE_CHECKING:
     import duckdb
 
-VIEWS = ("predictions", "counts", "accuracy", "leaderboard")
+VIEWS = ("predictions", "counts", "accuracy", "flips", "leaderboard")
 TABLES = (
     "runs",
     "datasets",
@@ -70,7 +70,7 @@ def connect(
     Returns
     -------
     duckdb.DuckDBPyConnection
-        With the views predictions, counts, accuracy, metrics, leaderboard, runs, datasets,
+        With the views predictions, counts, accuracy, flips, metrics, leaderboard, runs, datasets,
         models, sources, real_labels, class_lists and status: a snapshot of what is sealed now.
 
     Notes

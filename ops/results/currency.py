@@ -110,6 +110,7 @@ class _Dataset(NamedTuple):
     version: str
     label_space: str
     mask: str | None
+    parameters: dict[str, Any]
 
 
 def keys_today(entry: dict[str, Any], manifest: dict[str, Any]) -> set[str]:
@@ -142,5 +143,6 @@ def _today(entry: dict[str, Any], run: Run) -> tuple[str, str, str | None]:
 
     numerics = Numerics.model_validate({**run.numerics, "dtype": entry["precision"]})
     model = ModelEntry.model_validate(entry)
-    dataset = _Dataset(run.dataset, run.dataset_version, run.label_space, run.mask)
+    parameters = {"cropped": run.cropped}
+    dataset = _Dataset(run.dataset, run.dataset_version, run.label_space, run.mask, parameters)
     return CODE_VERSION, plan_key(model, dataset, numerics), class_map_sha256(model)

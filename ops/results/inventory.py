@@ -53,6 +53,10 @@ class Run(BaseModel):
     model_label_space: str | None = None
     transform: dict[str, Any] = Field(default_factory=dict)
     transform_hash: str | None = None
+    protocol: str | None = None
+    cropped: int | None = None
+    frames: int | None = None
+    frame_reference: str | None = None
     numerics: dict[str, Any] = Field(default_factory=dict)
     code_version: str = ""
     label_space: str

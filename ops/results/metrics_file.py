@@ -20,7 +20,7 @@ METRICS = columns(
     condition=pa.string(),
     metric=pa.string(),
     variant=pa.string(),
-    # In [0, 1], except where the name of the metric ends in _pct.
+    # In [0, 1], except where the name of the metric ends in _pct, and top-5 distances (ut5d).
     value=pa.float64(),
     # Successes, where the value is a ratio of counts.
     k=pa.int64(),

@@ -11,8 +11,9 @@ import pyarrow as pa
 from ops.catalog import Catalog
 from ops.results.connection import open_views
 from ops.results.currency import standings
+from ops.results.families import CORRUPTED, MINI_CORRUPTED, PERTURBED, VIDEO, distorted
 from ops.results.inventory import Inventory, Run, take_inventory
-from ops.results.measures import corruption, counts, detection, video
+from ops.results.measures import corruption, counts, detection, distortion, perturbation, video
 from ops.results.measures.unit import Row, Unit
 from ops.results.metrics_file import METRICS, Measured, read_metrics, write_metrics
 from ops.results.real import DATASET as REAL
@@ -31,10 +32,10 @@ MEASURES: dict[str, Measure] = {
     "pm_k": video.pm_k,
     "imagenet_c": corruption.imagenet_c,
     "mini_imagenet_c": corruption.mini_imagenet_c,
+    "imagenet_p": perturbation.imagenet_p,
+    "distorted": distortion.distorted,
 }
 
-_VIDEO = ("imagenet_vid_robust", "ytbb_robust")
-_CORRUPTED = ("imagenet_c", "mini_imagenet_c")
 _ORDER = ("model", "benchmark", "condition", "metric", "variant")
 
 
@@ -81,30 +82,57 @@ def plan(inventory: Inventory) -> list[Unit]:
     real = inventory.manifests.get(REAL, {}).get("version")
     units = []
     for _, runs in sorted(models.items()):
-        units += _plan_model(runs, real)
+        units += _plan_runs(runs) + _plan_benchmarks(runs, _clean_of(inventory, runs), real)
     return units
 
 
-def _plan_model(runs: dict[str, Run], real: str | None) -> list[Unit]:
+def _plan_runs(runs: dict[str, Run]) -> list[Unit]:
+    """What is measured run by run."""
     units = []
     for run in runs.values():
-        if run.benchmark in _VIDEO:
+        if run.benchmark in VIDEO:
             units.append(Unit("pm_k", (run,)))
-            continue
-        units.append(Unit("accuracy", (run,)))
-        if run.benchmark not in _CORRUPTED:
-            units.append(Unit("per_class", (run,)))
+        elif run.benchmark not in PERTURBED:
+            units.append(Unit("accuracy", (run,)))
+            if run.benchmark not in (*CORRUPTED, *MINI_CORRUPTED):
+                units.append(Unit("per_class", (run,)))
+    return units
+
+
+def _plan_benchmarks(
+    runs: dict[str, Run], clean_of: dict[str, Run], real: str | None
+) -> list[Unit]:
+    """What is measured over the conditions of a benchmark, or with clean images beside it."""
+    units = []
     val = runs.get("imagenet_1k/val")
     clean = () if val is None else (val,)
     if val is not None and real is not None:
         units.append(Unit("real", (val,), real))
     if val is not None and "imagenet_o/clean" in runs:
         units.append(Unit("detection", (runs["imagenet_o/clean"], val)))
-    for benchmark in _CORRUPTED:
-        cells = tuple(run for run in runs.values() if run.benchmark == benchmark)
-        if cells:
-            units.append(Unit(benchmark, cells + (clean if benchmark == "imagenet_c" else ())))
+    of = defaultdict(list)
+    for run in runs.values():
+        of[run.benchmark].append(run)
+    for benchmark, cells in of.items():
+        if benchmark in CORRUPTED:
+            units.append(Unit("imagenet_c", (*cells, *clean)))
+        elif benchmark in MINI_CORRUPTED:
+            units.append(Unit("mini_imagenet_c", tuple(cells)))
+        elif benchmark in PERTURBED:
+            units.append(Unit("imagenet_p", tuple(cells)))
+        elif distorted(benchmark) and benchmark in clean_of:
+            units.append(Unit("distorted", (*cells, clean_of[benchmark])))
     return units
+
+
+def _clean_of(inventory: Inventory, runs: dict[str, Run]) -> dict[str, Run]:
+    """The run on the clean images of every distorted benchmark, as its manifests name them."""
+    found = {}
+    for run in runs.values():
+        renderer = inventory.manifests.get(run.dataset, {}).get("renderer") or {}
+        if distorted(run.benchmark) and renderer.get("source") in runs:
+            found[run.benchmark] = runs[renderer["source"]]
+    return found
 
 
 def _measure(root: Root, inventory: Inventory, catalog: Catalog, units: list[Unit]) -> list[Row]:

@@ -14,12 +14,10 @@ from ops.catalog import Catalog
 from ops.catalog.classes import understands
 from ops.results.currency import Standing, keys_today, standings
 from ops.results.damage import Unreadable
+from ops.results.families import folds
 from ops.results.inventory import Inventory, take_inventory
 from ops.results.metrics_file import Measured, read_metrics
 from ops.storage import Root, open_root, paths
-
-# Benchmarks whose conditions are corruptions with severities inside.
-_GROUPED = ("imagenet_c", "mini_imagenet_c")
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,8 @@ def status(root: Root | str, catalog: Catalog, *, compact: bool = False) -> list
     catalog : Catalog
         Its datasets marked for evaluation are shown, and any other sealed dataset that has runs.
     compact : bool
-        One row a corruption instead of one a severity.
+        One row a corruption instead of one a severity, and one a benchmark of which nothing is
+        built.
 
     Returns
     -------
@@ -73,7 +72,7 @@ def status(root: Root | str, catalog: Catalog, *, compact: bool = False) -> list
     root = open_root(root)
     inventory = take_inventory(root)
     rows = status_rows(inventory, standings(inventory), catalog, read_metrics(root))
-    return _by_corruption(rows) if compact else rows
+    return _folded(rows) if compact else rows
 
 
 def status_rows(
@@ -178,13 +177,24 @@ def _about(file: Unreadable) -> tuple[str, str]:
     return "", name.removesuffix("/manifest.json") if folder == "shards" else ""
 
 
+def _folded(rows: Iterable[StatusRow]) -> list[StatusRow]:
+    folded = []
+    for (model, benchmark), group in groupby(rows, lambda row: (row.model, row.benchmark)):
+        members = list(group)
+        if len(members) > 1 and all(row.state == "not built" for row in members):
+            reason = f"none of its {len(members)} datasets has a manifest"
+            folded.append(StatusRow(model, benchmark, benchmark, "", "not built", reason))
+        elif folds(benchmark):
+            folded += _by_corruption(members)
+        else:
+            folded += members
+    return folded
+
+
 def _by_corruption(rows: Iterable[StatusRow]) -> list[StatusRow]:
     folded = []
-    for (model, benchmark, corruption), group in groupby(rows, _group):
+    for corruption, group in groupby(rows, lambda row: row.condition.partition("/")[0]):
         members = list(group)
-        if benchmark not in _GROUPED:
-            folded += members
-            continue
         states = Counter(row.state for row in members)
         reasons = sorted({row.reason for row in members if row.reason})
         state = "mixed" if len(states) > 1 else members[0].state
@@ -192,9 +202,9 @@ def _by_corruption(rows: Iterable[StatusRow]) -> list[StatusRow]:
         known = [row.measured for row in members if row.measured is not None]
         folded.append(
             StatusRow(
-                model,
-                f"{benchmark}/{corruption}",
-                benchmark,
+                members[0].model,
+                f"{members[0].benchmark}/{corruption}",
+                members[0].benchmark,
                 corruption,
                 state,
                 "; ".join([counts, *reasons] if len(states) > 1 else reasons) or None,
@@ -205,11 +215,6 @@ def _by_corruption(rows: Iterable[StatusRow]) -> list[StatusRow]:
             )
         )
     return folded
-
-
-def _group(row: StatusRow) -> tuple[str, str, str]:
-    name = row.condition.partition("/")[0] if row.benchmark in _GROUPED else row.condition
-    return row.model, row.benchmark, name
 
 
 def status_table(rows: Iterable[StatusRow]) -> Table:

@@ -25,6 +25,11 @@ RUNS = columns(
     weights_sha256=pa.string(),
     transform_hash=pa.string(),
     transform=pa.string(),
+    # Which of the stored pixels the model saw, and of sequences how many frames there are and
+    # what they are compared with.
+    protocol=pa.string(),
+    frames=pa.int64(),
+    frame_reference=pa.string(),
     numerics=pa.string(),
     code_version=pa.string(),
     label_space=pa.string(),
@@ -55,6 +60,12 @@ DATASETS = columns(
     mask=pa.string(),
     joined_to=pa.string(),
     renderer=pa.string(),
+    # published, or how what was rendered here is kept: stored or on_the_fly.
+    renderer_form=pa.string(),
+    renderer_mode=pa.string(),
+    renderer_seed=pa.int64(),
+    renderer_version=pa.string(),
+    parameters=pa.string(),
     sources=pa.string(),
     licence=pa.string(),
     synthetic=pa.bool_(),
@@ -125,11 +136,25 @@ def datasets_table(inventory: Inventory) -> pa.Table:
             "n_shards": len(manifest["shards"]),
             "bytes": sum(shard["bytes"] for shard in manifest["shards"]),
             "renderer": _text(manifest.get("renderer")),
+            **_renderer(manifest.get("renderer")),
+            "parameters": _text(manifest.get("parameters")),
             "sources": _text(manifest.get("sources")),
         }
         for _, manifest in sorted(inventory.manifests.items())
     ]
     return _table(rows, DATASETS)
+
+
+def _renderer(renderer: dict[str, Any] | None) -> dict[str, Any]:
+    if renderer is None:
+        return {"renderer_form": "published"}
+    version = renderer.get("version")
+    return {
+        "renderer_form": renderer.get("form", "stored"),
+        "renderer_mode": renderer.get("mode"),
+        "renderer_seed": renderer.get("seed"),
+        "renderer_version": None if version is None else str(version),
+    }
 
 
 def models_table(inventory: Inventory) -> pa.Table:

@@ -18,10 +18,10 @@ from ops.parallel import map_shards, usable_cpus
 from ops.shards.inputs import Inputs, find_inputs
 from ops.shards.layouts import LAYOUTS, Layout
 from ops.shards.layouts.base import is_apple_double
-from ops.shards.manifest import DatasetMissing, Manifest, SourceRef, read_manifest, version_of
+from ops.shards.manifest import Manifest, SourceRef, version_of
 from ops.shards.plan import Plan, ShardSize, plan_shards
-from ops.shards.seal import header_of, require_counts, seal
-from ops.shards.sweep import sweep_dataset
+from ops.shards.resume import finished_shards, standing_seal
+from ops.shards.seal import header_of, seal
 from ops.shards.write import ShardRecord, ShardTask, write_shard
 from ops.storage import Root, full_disk_explained, open_root, paths
 from ops.storage.unfinished import held, sweep
@@ -98,13 +98,15 @@ def build_many(
     done: dict[str, Manifest] = {}
     used: list[Inputs] = []
     specs = [catalog.dataset(name) for name in datasets]
+    for spec in specs:
+        _require_layout(spec)
     for _, group in groupby(specs, key=lambda spec: (spec.layout, _inputs(spec))):
         together = list(group)
         inputs = find_inputs(root, catalog, together[0])
         builds = []
         for spec in together:
             version = _version(spec, inputs.refs, size)
-            sealed = _sealed(root, spec, version)
+            sealed = standing_seal(root, spec, version)
             if sealed is not None:
                 done[spec.name] = sealed
             else:
@@ -118,7 +120,14 @@ def build_many(
             for (spec, version), layout, plan in zip(builds, layouts, plans, strict=True):
                 records = _write(root, version, layout, plan, workers, progress, log)
                 _require_same(root, catalog, spec, version, inputs.refs)
-                header = header_of(catalog, spec, inputs.refs, plan.ignored)
+                header = header_of(
+                    catalog,
+                    spec,
+                    inputs.refs,
+                    plan.ignored,
+                    renderer=inputs.renderer,
+                    synthetic=inputs.synthetic,
+                )
                 done[spec.name] = seal(
                     root, header, version, records, written=plan.n_samples, spec=spec
                 )
@@ -141,7 +150,19 @@ def expected_version(
         If a source is missing.
     """
     spec = catalog.dataset(dataset)
+    _require_layout(spec)
     return _version(spec, find_inputs(root, catalog, spec).refs, size or ShardSize())
+
+
+def _require_layout(spec: DatasetSpec) -> None:
+    if spec.layout not in LAYOUTS:
+        raise ShiftlakeError(
+            f"{spec.name} is not cut out of an archive.",
+            expected=f"one of the layouts {', '.join(LAYOUTS)}",
+            found=spec.layout,
+            where=spec.name,
+            remedy="for a rendered dataset use ops.rendering.build_many; else correct the layout",
+        )
 
 
 def _require_same(
@@ -179,23 +200,6 @@ def _version(spec: DatasetSpec, sources: Sequence[SourceRef], size: ShardSize) -
     )
 
 
-def _sealed(root: Root, spec: DatasetSpec, version: str) -> Manifest | None:
-    try:
-        manifest = read_manifest(root, spec.name)
-    except DatasetMissing:
-        return None
-    whole = all(
-        root.size(paths.shard(spec.name, entry.name)) == entry.bytes for entry in manifest.shards
-    )
-    if manifest.version != version or not whole:
-        return None
-    # The catalog may expect other counts than when it was sealed.
-    require_counts(spec, manifest, outcome="the sealed dataset contradicts the catalog")
-    # The build that sealed it may have been killed before it cleared up.
-    sweep_dataset(root, manifest)
-    return manifest
-
-
 def _plan(
     layouts: Sequence[Layout], archives: list[Path], spool: Path, size: ShardSize
 ) -> list[Plan]:
@@ -231,7 +235,7 @@ def _write(
         ShardTask(root, version, f"{slug}-{version[:8]}-{number:06d}.tar", layout, files)
         for number, files in enumerate(plan.shards)
     ]
-    records = _finished(root, dataset, version)
+    records = finished_shards(root, dataset, version)
     todo = [task for task in tasks if task.name not in records]
     if records and log:
         log(f"{dataset}: {len(records)} of {len(tasks)} shards were finished before")
@@ -246,19 +250,6 @@ def _write(
         if progress:
             progress(dataset, seen, plan.n_samples)
     return list(records.values())
-
-
-def _finished(root: Root, dataset: str, version: str) -> dict[str, ShardRecord]:
-    found: dict[str, ShardRecord] = {}
-    for path in root.list(paths.unsealed(dataset, version)):
-        try:
-            record = ShardRecord.model_validate(root.read_json(path))
-        except FileNotFoundError:
-            # Another build of the same dataset has sealed it meanwhile.
-            continue
-        if root.size(paths.shard(dataset, record.entry.name)) == record.entry.bytes:
-            found[record.entry.name] = record
-    return found
 
 
 @contextmanager

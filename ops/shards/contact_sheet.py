@@ -49,12 +49,30 @@ def contact_sheet(
     sheet = Image.new("RGB", (columns * tile, used * tile), "white")
     for position, picture in enumerate(pictures):
         sheet.paste(picture, (position % columns * tile, position // columns * tile))
+    return data_uri(sheet)
+
+
+def data_uri(sheet: Image.Image) -> str:
+    """A picture as a data URI of at most some 100 kB, at the best quality that fits."""
     for quality in (80, 60, 40, 20):
         packed = io.BytesIO()
         sheet.save(packed, "webp", quality=quality)
         if packed.tell() <= _LIMIT:
             break
     return "data:image/webp;base64," + base64.b64encode(packed.getvalue()).decode()
+
+
+def tile_of(data: bytes, side: int) -> Image.Image:
+    """A picture of some bytes that fits a square; it says so where they are no image."""
+    canvas = Image.new("RGB", (side, side), "white")
+    try:
+        picture = decode_rgb(data)
+    except Undecodable:
+        ImageDraw.Draw(canvas).text((6, side // 2 - 6), "unreadable", fill="firebrick")
+        return canvas
+    picture.thumbnail((side - 4, side - 4))
+    canvas.paste(picture, ((side - picture.width) // 2, (side - picture.height) // 2))
+    return canvas
 
 
 def _pictures(root: Root, manifest: Manifest, count: int, tile: int) -> list[Image.Image]:
@@ -69,19 +87,7 @@ def _pictures(root: Root, manifest: Manifest, count: int, tile: int) -> list[Ima
             continue
         if sample.image is None or sample.extension == "mp4":
             return []
-        found.append(_tile(sample.image, tile))
+        found.append(tile_of(sample.image, tile))
         if len(found) == count:
             break
     return found
-
-
-def _tile(data: bytes, side: int) -> Image.Image:
-    canvas = Image.new("RGB", (side, side), "white")
-    try:
-        picture = decode_rgb(data)
-    except Undecodable:
-        ImageDraw.Draw(canvas).text((6, side // 2 - 6), "unreadable", fill="firebrick")
-        return canvas
-    picture.thumbnail((side - 4, side - 4))
-    canvas.paste(picture, ((side - picture.width) // 2, (side - picture.height) // 2))
-    return canvas

@@ -78,7 +78,7 @@ def published_name(manifest: Manifest, sample: Sample) -> str:
         return f"val/{meta['wnid']}/{file}"
     if manifest.name == "imagenet_1k/train":
         return f"train/{meta['wnid']}/{file}"
-    if manifest.benchmark == "mini_imagenet_c":
+    if manifest.benchmark in ("mini_imagenet_c", "mini_imagenet_c_rendered"):
         stem = file.rpartition(".")[0]
         return f"{meta['corruption']}/severity_{meta['severity']}/{meta['wnid']}/{stem}.JPEG"
     if ".tar.gz/" in name:

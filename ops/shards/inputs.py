@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ops.errors import ShiftlakeError
 from ops.fetch import drop_local, local_source, read_receipt, standing
@@ -32,12 +33,18 @@ class Inputs:
         Contents of the small files beside the archive, by file id.
     drop : callable
         Removes the copies on this machine of what lies on a remote root.
+    renderer : dict or None
+        What rendered the sealed datasets it derives from.
+    synthetic : bool
+        Whether one of them shows nothing real.
     """
 
     refs: list[SourceRef]
     archives: Callable[[], list[Path]]
     side: dict[str, bytes]
     drop: Callable[[], None]
+    renderer: dict[str, Any] | None = None
+    synthetic: bool = False
 
 
 def find_inputs(root: Root, catalog: Catalog, spec: DatasetSpec) -> Inputs:
@@ -97,16 +104,7 @@ def _missing(root: Root, spec: DatasetSpec, file: SourceFile, found: str) -> Shi
 
 def _derived(root: Root, spec: DatasetSpec) -> Inputs:
     manifests = [read_manifest(root, name) for name in spec.derived_from]
-    refs = [
-        SourceRef(
-            benchmark=manifest.benchmark,
-            file=manifest.condition,
-            name=manifest.name,
-            sha256=manifest.version,
-            bytes=manifest.bytes,
-        )
-        for manifest in manifests
-    ]
+    refs = [manifest.as_source for manifest in manifests]
     shards = [(manifest, entry) for manifest in manifests for entry in manifest.shards]
 
     def drop() -> None:
@@ -114,7 +112,22 @@ def _derived(root: Root, spec: DatasetSpec) -> Inputs:
             for manifest, entry in shards:
                 root.drop_copy(paths.shard(manifest.name, entry.name))
 
-    return Inputs(refs, lambda: [_sealed_shard(root, *shard) for shard in shards], {}, drop)
+    renderers = {json.dumps(each.renderer, sort_keys=True): each.renderer for each in manifests}
+    if len(renderers) != 1:
+        raise ShiftlakeError(
+            f"{spec.name} would mix what different renderers made.",
+            expected="one renderer, or none",
+            found=", ".join(renderers),
+            where=spec.name,
+            remedy="derive a dataset of its own from each",
+        )
+    (renderer,) = renderers.values()
+    synthetic = any(manifest.synthetic for manifest in manifests)
+
+    def archives() -> list[Path]:
+        return [_sealed_shard(root, *shard) for shard in shards]
+
+    return Inputs(refs, archives, {}, drop, renderer, synthetic)
 
 
 def _sealed_shard(root: Root, manifest: Manifest, entry: ShardEntry) -> Path:

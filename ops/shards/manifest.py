@@ -90,6 +90,40 @@ class Manifest(BaseModel):
         """Size of all shards in bytes."""
         return sum(entry.bytes for entry in self.shards)
 
+    @property
+    def as_source(self) -> SourceRef:
+        """How a dataset made of this one refers to it: by its version."""
+        return SourceRef(
+            benchmark=self.benchmark,
+            file=self.condition,
+            name=self.name,
+            sha256=self.version,
+            bytes=self.bytes,
+        )
+
+    @property
+    def on_the_fly(self) -> bool:
+        """Whether its images are made as they are read, out of another dataset's shards."""
+        return self.renderer is not None and self.renderer.get("form") == "on_the_fly"
+
+    @property
+    def stored(self) -> Manifest:
+        """The dataset as its shards lie there: itself, or the source of one made on the fly."""
+        if self.renderer is None or not self.on_the_fly:
+            return self
+        name = str(self.renderer["source"])
+        benchmark, condition = name.split("/", 1)
+        version = str(self.renderer["source_version"])
+        return self.model_copy(
+            update={
+                "name": name,
+                "benchmark": benchmark,
+                "condition": condition,
+                "version": version,
+                "renderer": None,
+            }
+        )
+
 
 def version_of(determinants: dict[str, Any]) -> str:
     """Dataset version: 16 hex digits of the sha256 of what determines the content."""

@@ -74,7 +74,18 @@ def read_shard(
     ShardDamaged
         If the shard is missing, of another size, cut, holds another number of samples, samples
         of another dataset, or (with `hash`) other bytes.
+    ShiftlakeError
+        If the dataset is made on the fly: its shards are those of its source.
     """
+    if manifest.on_the_fly:
+        # Taken as they lie there, clean images would pass for corrupted ones.
+        raise ShiftlakeError(
+            f"{manifest.name} is made as it is read; its shards hold the clean images.",
+            expected="a dataset that is stored",
+            found=f"a manifest over the shards of {manifest.stored.name}",
+            where=manifest.name,
+            remedy="evaluate it, or read it with ops.rendering.read",
+        )
     path = paths.shard(manifest.name, entry.name)
     size = root.size(path)
     if size != entry.bytes:
@@ -171,6 +182,8 @@ def verify(
 ) -> Verified:
     """Check a sealed dataset against its manifest.
 
+    Of a dataset made on the fly the shards of its source are checked.
+
     Parameters
     ----------
     root : Root or str
@@ -188,7 +201,7 @@ def verify(
     """
     root = open_root(root)
     manifest = read_manifest(root, dataset)
-    check = partial(_hashed if hash else _measured, root, manifest)
+    check = partial(_hashed if hash else _measured, root, manifest.stored)
     results: dict[int, _Read] = {}
     # Hashing runs outside the interpreter's lock, and a remote root is waited for.
     for position, result in map_shards(check, manifest.shards, threads=True):

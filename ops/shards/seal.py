@@ -34,18 +34,25 @@ class Header:
 
 
 def header_of(
-    catalog: Catalog, spec: DatasetSpec, sources: Iterable[SourceRef], ignored: dict[str, int]
+    catalog: Catalog,
+    spec: DatasetSpec,
+    sources: Iterable[SourceRef],
+    ignored: dict[str, int],
+    *,
+    renderer: dict[str, Any] | None = None,
+    synthetic: bool = False,
 ) -> Header:
-    """Header of a dataset of the catalog."""
+    """Header of a dataset of the catalog; made of synthetic images, it is synthetic as well."""
     return Header(
         name=spec.name,
         label_space=spec.label_space,
-        synthetic=spec.synthetic,
+        synthetic=spec.synthetic or synthetic,
         mask=spec.mask,
         joined_to=spec.joined_to,
         ignored=ignored,
         sources=tuple(sources),
         parameters=dict(spec.parameters),
+        renderer=renderer,
         licence=catalog.benchmark(spec.benchmark).licence.value,
     )
 

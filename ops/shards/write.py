@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from types import TracebackType
 
 from pydantic import BaseModel
 
@@ -49,46 +50,107 @@ def write_shard(task: ShardTask) -> ShardRecord:
         return publish_shard(task.root, task.layout.spec.name, task.version, task.name, samples)
 
 
+class ShardWriter:
+    """One shard being written: nothing of it is to be seen before :meth:`finish`.
+
+    Used as a context manager; left without having finished, it leaves nothing behind. Many may be
+    open at once, as long as there are file descriptors for them.
+
+    Parameters
+    ----------
+    root : Root
+    dataset, version, name : str
+        Which shard of which build.
+    """
+
+    def __init__(self, root: Root, dataset: str, version: str, name: str) -> None:
+        self._root, self._dataset, self._version, self._name = root, dataset, version, name
+        self._labels: Counter[int] = Counter()
+        self._failed: list[FailedSample] = []
+        self._count = 0
+        self._last = ""
+        # To wait for the disk after each shard would halve the speed. What a power failure cuts
+        # has another size than the note and the manifest say, so no build and no reader takes it.
+        self._publishing = root.writer(paths.shard(dataset, name), durable=False)
+        self._open = False
+
+    def __enter__(self) -> ShardWriter:
+        self._tar = TarWriter(self._publishing.__enter__())
+        self._open = True
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        if not self._open:
+            return None
+        self._open = False
+        # Left without finish() and without an error, a shard is not whole either.
+        error = error or GeneratorExit()
+        return self._publishing.__exit__(type(error), error, trace)
+
+    def add(self, sample: Sample) -> None:
+        """Append a sample.
+
+        Raises
+        ------
+        ShiftlakeError
+            If its key does not come after the last one's.
+        """
+        if sample.key <= self._last:
+            raise ShiftlakeError(
+                "Samples reach a shard out of order.",
+                expected=f"a key after {self._last}",
+                found=sample.key,
+                where=f"{self._dataset}/{self._name}",
+                remedy="sort the samples by key; each key may stand once",
+            )
+        self._last = sample.key
+        self._tar.add(sample.members())
+        self._labels.update(sample.meta["labels"])
+        self._count += 1
+        if sample.image is not None and sample.meta["format"] is None:
+            self._failed.append(
+                FailedSample(
+                    key=sample.key,
+                    source_file=sample.meta["source_file"],
+                    reason=sample.meta.get("reason") or _reason(sample.image),
+                )
+            )
+
+    def finish(self) -> ShardRecord:
+        """Publish the shard, then the note that it is finished.
+
+        Raises
+        ------
+        ShiftlakeError
+            If the disk is full; nothing is published then.
+        """
+        digest = self._tar.close()
+        self._open = False
+        self._publishing.__exit__(None, None, None)
+        entry = ShardEntry(
+            name=self._name, n_samples=self._count, bytes=self._tar.bytes, sha256=digest
+        )
+        labels = dict(sorted(self._labels.items()))
+        record = ShardRecord(entry=entry, failed=self._failed, labels=labels)
+        # After the shard itself: a note without its shard must never be found.
+        note = paths.shard_record(self._dataset, self._version, self._name)
+        self._root.write_json(note, record.model_dump(mode="json"), durable=False)
+        return record
+
+
 def publish_shard(
     root: Root, dataset: str, version: str, name: str, samples: Iterable[Sample]
 ) -> ShardRecord:
     """Write samples, already in the order of their keys, as one shard and publish it."""
-    labels: Counter[int] = Counter()
-    failed: list[FailedSample] = []
-    count = 0
-    last = ""
-    # To wait for the disk after each shard would halve the speed. What a power failure cuts has
-    # another size than the note and the manifest say, so no build and no reader takes it.
-    with root.writer(paths.shard(dataset, name), durable=False) as file:
-        tar = TarWriter(file)
+    with ShardWriter(root, dataset, version, name) as writer:
         for sample in samples:
-            if sample.key <= last:
-                raise ShiftlakeError(
-                    "Samples reach a shard out of order.",
-                    expected=f"a key after {last}",
-                    found=sample.key,
-                    where=f"{dataset}/{name}",
-                    remedy="sort the samples by key; each key may stand once",
-                )
-            last = sample.key
-            tar.add(sample.members())
-            labels.update(sample.meta["labels"])
-            count += 1
-            if sample.image is not None and sample.meta["format"] is None:
-                failed.append(
-                    FailedSample(
-                        key=sample.key,
-                        source_file=sample.meta["source_file"],
-                        reason=_reason(sample.image),
-                    )
-                )
-        digest = tar.close()
-    entry = ShardEntry(name=name, n_samples=count, bytes=tar.bytes, sha256=digest)
-    record = ShardRecord(entry=entry, failed=failed, labels=dict(sorted(labels.items())))
-    # After the shard itself: a note without its shard must never be found.
-    note = paths.shard_record(dataset, version, name)
-    root.write_json(note, record.model_dump(mode="json"), durable=False)
-    return record
+            writer.add(sample)
+        return writer.finish()
 
 
 def _reason(data: bytes) -> str:

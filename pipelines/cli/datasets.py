@@ -9,7 +9,8 @@ import typer
 from rich.table import Table
 
 from ops.errors import ShiftlakeError
-from ops.shards import build_many, sealed_datasets
+from ops.rendering import build_many
+from ops.shards import card, read_manifest, sealed_datasets
 from ops.shards import export as export_files
 from ops.shards import verify as verify_dataset
 from pipelines.cli.names import every, matching
@@ -31,7 +32,7 @@ def build(
         int | None, typer.Option(help="Processes; all CPUs by default.", min=1)
     ] = None,
 ) -> None:
-    """Make sealed shards out of verified archives; what is sealed already is left alone."""
+    """Make sealed shards out of verified archives, or render them; what is sealed is left alone."""
     _, root, known = lake()
     # A name that matches nothing gets the catalog's own error, with its nearest names.
     names = [
@@ -121,3 +122,5 @@ def export(
                 ),
             )
         out.print(f"{name}: {count:,} files in {folder}", highlight=False)
+    if {read_manifest(root, name).benchmark for name in names} <= set(card.BENCHMARKS):
+        out.print(f"{card.write_card(root, names, folder)}: for Hugging Face datasets")

@@ -99,7 +99,7 @@ def sql(
     text: Annotated[str, typer.Argument(help="One SELECT; - reads it from standard input.")],
     format: Annotated[str, typer.Option(help="table, csv or json.")] = "table",
 ) -> None:
-    """Ask in SQL, read-only. Views: predictions, accuracy, metrics, leaderboard, status, runs."""
+    """Ask in SQL, read-only: predictions, accuracy, flips, metrics, leaderboard, status, runs."""
     _, root, _ = lake()
     answer = query(root, sys.stdin.read() if text == "-" else text, format=format)  # type: ignore[arg-type]
     sys.stdout.write(answer if answer.endswith("\n") else answer + "\n")

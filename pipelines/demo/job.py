@@ -3,6 +3,7 @@
 import dagster as dg
 
 from assets.lake import Lake
+from pipelines.demo.selection import part_wanted, wanted
 from pipelines.stages import (
     Stage,
     attainable,
@@ -25,13 +26,13 @@ def run_demo(context: dg.OpExecutionContext, lake: Lake) -> None:
 
     definitions = build_definitions(lake=lake)
     root, catalog = lake.open(), lake.load()
-    plan = attainable(root, catalog)
+    plan = attainable(root, catalog, wanted=wanted)
 
     def log(line: str) -> None:
         context.log.info(line)
         print(f"  {line}", flush=True)
 
-    for stage in stages_to_shards(plan, catalog):
+    for stage in stages_to_shards(plan, catalog, part_wanted):
         run_stage(definitions, context.instance, stage, log)
     run_stage(definitions, context.instance, Stage("train_networks"), log)
     for stage in stages_to_results(root, context.instance):

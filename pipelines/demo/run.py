@@ -8,15 +8,16 @@ import time
 import dagster as dg
 import typer
 
-from assets.suites import suites
 from ops.catalog import Catalog, load
 from ops.errors import ShiftlakeError
+from ops.rendering import expected_version
 from ops.results import leaderboard, status
-from ops.shards import expected_version, read_manifest, verify
+from ops.shards import read_manifest, verify
 from ops.storage import Root, open_root
 from pipelines.cli.terminal import out
 from pipelines.dead_runs import close_dead_runs, process_tag
 from pipelines.demo.networks import NETWORKS
+from pipelines.demo.selection import datasets
 from pipelines.demo.upstream import serve_miniature
 from pipelines.environment import workplace
 from pipelines.pools import set_limits
@@ -62,18 +63,17 @@ def run_demo_here() -> None:
 
 
 def is_done(root: Root, catalog: Catalog) -> bool:
-    """Whether every suite is sealed in its current version, evaluated and measured."""
+    """Whether every dataset is sealed in its current version, evaluated and measured."""
+    names = set(datasets())
     try:
-        for suite in suites().values():
-            for spec in suite.specs:
-                sealed = read_manifest(root, spec.name).version
-                if sealed != expected_version(root, catalog, spec.name):
-                    return False
-                if verify(root, spec.name).problems:
-                    return False
+        for name in names:
+            if read_manifest(root, name).version != expected_version(root, catalog, name):
+                return False
+            if verify(root, name).problems:
+                return False
     except ShiftlakeError:
         return False
-    rows = status(root, catalog)
+    rows = [row for row in status(root, catalog) if row.dataset in names]
     models = {row.model for row in rows}
     return models >= {name for name, _, _ in NETWORKS} and all(
         row.state == "done" and row.measured for row in rows

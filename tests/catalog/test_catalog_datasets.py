@@ -6,6 +6,8 @@ import pytest
 
 from ops.catalog import classes, load
 from ops.errors import ShiftlakeError
+from ops.perturbations import PERTURBATIONS, perturbations
+from ops.rendering import is_rendered
 
 BENCHMARK_CORRUPTIONS = [
     "gaussian_noise",
@@ -30,6 +32,7 @@ EXTRA_CORRUPTIONS = ["speckle_noise", "gaussian_blur", "spatter", "saturate"]
 COUNTS = {
     "imagenet_1k/val": (50000, 1000, 50),
     "imagenet_1k/train": (1281167, 1000, None),
+    "imagenet_1k/val_mini": (5000, 1000, 5),
     "imagenetv2/matched_frequency": (10000, 1000, 10),
     "imagenetv2/threshold07": (10000, 1000, 10),
     "imagenetv2/top_images": (10000, 1000, 10),
@@ -76,7 +79,91 @@ def test_every_dataset_in_a_stable_order(catalog):
         ]
     ]
     single = list(COUNTS)
-    assert list(catalog.datasets) == single[:10] + corrupted + mini + sequences + single[10:]
+    published = single[:11] + corrupted + mini + sequences + single[11:]
+    assert list(catalog.datasets)[: len(published)] == published
+    assert not set(published) & set(rendered(catalog))
+    assert len(catalog.datasets) == len(published) + len(rendered(catalog))
+
+
+def rendered(catalog):
+    """The datasets that are rendered here, and subsets of them."""
+    of_it = {name for name, spec in catalog.datasets.items() if is_rendered(spec)}
+    return [
+        name
+        for name, spec in catalog.datasets.items()
+        if name in of_it or of_it & set(spec.derived_from)
+    ]
+
+
+def test_every_rendered_dataset(catalog):
+    # First the ten that enter the mean, in its order.
+    sequences = [
+        *PERTURBATIONS,
+        *(f"{name}_noise_{level}" for name in ("gaussian", "shot") for level in (2, 3)),
+        *("speckle_noise", "speckle_noise_2", "speckle_noise_3"),
+        *("gaussian_blur", "spatter", "shear"),
+    ]
+    corrupted = [
+        f"{corruption}/{severity}"
+        for corruption in BENCHMARK_CORRUPTIONS + EXTRA_CORRUPTIONS
+        for severity in range(1, 6)
+    ]
+    distorted = [
+        f"{distortion}/{level}"
+        for distortion in ("gaussian_blur", "gaussian_noise")
+        for level in range(1, 7)
+    ]
+    families = {
+        "imagenet_c_rendered": corrupted,
+        "mini_imagenet_c_rendered": [f"{name}/5" for name in BENCHMARK_CORRUPTIONS],
+        "imagenet_p_rendered": sequences,
+        "imagenet_c_on_the_fly": corrupted,
+        "imagenet_p_on_the_fly": sequences,
+    }
+    for base in ("imagenet", "cifar_100", "caltech_101", "caltech_256", "sun_397"):
+        families[f"distorted_{base}"] = distorted
+    assert rendered(catalog) == [
+        f"{family}/{condition}"
+        for family, conditions in families.items()
+        for condition in conditions
+    ]
+
+
+def test_a_rendered_dataset_has_the_counts_of_what_it_is_made_of(catalog):
+    for name in rendered(catalog):
+        spec = catalog.dataset(name)
+        (source,) = [catalog.dataset(parent) for parent in spec.derived_from]
+        assert spec.expected == source.expected, name
+        assert spec.expected_classes == source.expected_classes, name
+        assert spec.per_class == source.per_class, name
+        assert spec.label_space == source.label_space, name
+    mini = [name for name in rendered(catalog) if name.startswith("mini_imagenet_c_rendered")]
+    assert sum(catalog.dataset(name).expected for name in mini) == 750_000
+
+
+def test_the_catalog_says_of_a_sequence_what_its_renderer_makes(catalog):
+    for spec in catalog.datasets.values():
+        if spec.family in ("imagenet_p", "imagenet_p_rendered", "imagenet_p_on_the_fly"):
+            made = perturbations()[spec.parameters.get("perturbation", spec.group)]
+            assert spec.parameters["frames"] == made.frames, spec.name
+            assert spec.parameters["reference"] == made.reference, spec.name
+            assert spec.group == made.conditions[spec.parameters.get("difficulty", 1) - 1]
+
+
+def test_a_set_on_the_fly_has_the_draws_and_the_pixels_of_the_stored_one(catalog):
+    for name in rendered(catalog):
+        if "_on_the_fly" in name:
+            stored = catalog.dataset(name.replace("_on_the_fly", "_rendered"))
+            assert catalog.dataset(name).parameters == stored.parameters
+            assert catalog.dataset(name).files == stored.files
+
+
+def test_frost_needs_its_photographs(catalog):
+    assert [file.id for file in catalog.sources("imagenet_c_rendered/frost/3")] == [
+        *(f"frost_texture_frost{number}" for number in range(1, 6)),
+        "ilsvrc2012_val",
+    ]
+    assert [file.id for file in catalog.sources("imagenet_c_rendered/fog/3")] == ["ilsvrc2012_val"]
 
 
 def test_expected_counts(catalog):
@@ -122,7 +209,7 @@ def test_every_corruption_is_read_from_the_tar_that_holds_it(catalog):
 def test_mini_imagenet_c_is_derived_and_needs_the_archive_of_its_parent(catalog):
     spec = catalog.dataset("mini_imagenet_c/frost/5")
     assert spec.derived_from == ("imagenet_c/frost/5",)
-    assert spec.parameters == {"n_per_class": 50, "seed": 7600}
+    assert spec.parameters == {"n_per_class": 50, "seed": 7600, "cropped": 224}
     assert [file.id for file in catalog.sources(spec.name)] == ["imagenet_c_weather"]
 
 
@@ -146,7 +233,6 @@ def test_what_no_model_is_run_on(catalog):
     assert {spec.family for spec in catalog.datasets.values() if not spec.evaluate} == {
         "imagenet_1k",
         "imagenet_real",
-        "imagenet_p",
         "cifar_100",
     }
     assert catalog.dataset("imagenet_1k/val").evaluate
@@ -170,7 +256,21 @@ def test_the_condition_may_be_left_out_only_where_there_is_one(catalog):
 
 
 def test_every_parameter_is_one_that_a_layout_reads(catalog):
-    read = {"severity_subset": {"n_per_class", "seed"}}
+    corruption = {"cropped", "mode", "preset", "seed", "key_dataset", "quality"}
+    frames = {"cropped", "frames", "reference"}
+    perturbation = {*frames, "perturbation", "difficulty"}
+    perturbation |= {"mode", "seed", "key_dataset", "storage"}
+    read = {
+        "imagenet_c": {"cropped"},
+        "imagenet_p": frames,
+        "severity_subset": {"n_per_class", "seed", "cropped"},
+        "val_subset": {"n_per_class", "seed"},
+        "rendered_corruption": corruption,
+        "corruption_on_the_fly": corruption,
+        "rendered_perturbation": perturbation,
+        "perturbation_on_the_fly": perturbation,
+        "rendered_distortion": {"preset", "seed", "key_dataset"},
+    }
     for spec in catalog.datasets.values():
         assert set(spec.parameters) == read.get(spec.layout, set()), spec.name
 

@@ -1,3 +1,3 @@
-from evaluation_parts import catalog, root, s3_root
+from evaluation_parts import catalog, few, photographs, root, s3_root
 
-__all__ = ["catalog", "root", "s3_root"]
+__all__ = ["catalog", "few", "photographs", "root", "s3_root"]

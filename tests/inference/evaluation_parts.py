@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from ops.shards import Manifest, Sample, write_dataset
 from ops.storage import Root, open_root, paths
 
 TINY = Transform(resize=36, crop=32)
+PHOTOGRAPHS = 5
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +52,35 @@ def s3_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Root]:
         yield root
     finally:
         server.stop()
+
+
+@pytest.fixture
+def few(catalog: Catalog) -> Catalog:
+    """The catalog without its counts: a handful of photographs stands for 50,000."""
+    free = {"expected": None, "expected_classes": None, "per_class": None}
+    datasets = {n: spec.model_copy(update=free) for n, spec in catalog.datasets.items()}
+    return catalog.model_copy(update={"datasets": datasets})
+
+
+@pytest.fixture
+def photographs(root: Root) -> Manifest:
+    """Photographs of several sizes, one of them cut, in two shards."""
+    samples = []
+    for index in range(PHOTOGRAPHS):
+        key = f"ILSVRC2012_val_{index + 1:08d}"
+        image = jpeg(index, 300 + 20 * index, 280)
+        meta = {
+            "benchmark": "imagenet_1k",
+            "condition": "val",
+            "source_key": key,
+            "source_file": f"{key}.JPEG",
+            "labels": [index],
+            "wnid": "n01440764",
+            "format": "jpeg",
+        }
+        samples.append(Sample(key, image, "jpg", index, meta))
+    samples[3] = dataclasses.replace(samples[3], image=b"<html>gone</html>")
+    return write_dataset(root, "imagenet_1k/val", samples, label_space="ilsvrc1000", per_shard=3)
 
 
 def jpeg(seed: int, width: int = 48, height: int = 40) -> bytes:

@@ -12,11 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from ops.inference.decode import UndecodableImage
 from ops.inference.forward import Forward
 from ops.inference.preprocess import apply, prepare
 from ops.inference.record import Numerics
 from ops.models import Transform
+from ops.pixels import UndecodableImage
 
 FILTERS = ["nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"]
 

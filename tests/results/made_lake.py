@@ -13,8 +13,11 @@ import pyarrow.parquet as pq
 
 from ops.catalog.classes import subset
 from ops.inference import PREDICTIONS, plan_key
+from ops.inference.expected import row_key
+from ops.inference.protocol import described
 from ops.inference.record import Numerics, RunRecord
 from ops.metrics.corruption import corruptions_15, corruptions_19
+from ops.metrics.flips import PERTURBATIONS_10
 from ops.models import ModelEntry, Transform
 from ops.models.entry import WeightsFile
 from ops.shards import Manifest, Sample, ShardEntry, write_dataset
@@ -57,6 +60,8 @@ class Lake:
         label_space: str = "ilsvrc1000",
         mask: str | None = None,
         synthetic: bool = False,
+        parameters: dict[str, Any] | None = None,
+        renderer: dict[str, Any] | None = None,
     ) -> Manifest:
         shards = [
             ShardEntry(name=f"part-{i:06}.tar", n_samples=1, bytes=1, sha256="0" * 64)
@@ -78,7 +83,8 @@ class Lake:
             mask=mask,
             ignored={},
             sources=(),
-            parameters={},
+            parameters=parameters or {},
+            renderer=renderer,
             licence=None,
             synthetic=synthetic,
             shards=tuple(shards),
@@ -145,6 +151,10 @@ class Lake:
             "model_label_space": entry.label_space,
             "transform": entry.transform.model_dump(mode="json"),
             "transform_hash": entry.transform.hash,
+            "protocol": described(entry.transform, manifest.parameters.get("cropped")),
+            "cropped": manifest.parameters.get("cropped"),
+            "frames": manifest.parameters.get("frames"),
+            "frame_reference": manifest.parameters.get("reference"),
             "numerics": numerics.model_dump(mode="json"),
             "code_version": code_version or CODE_VERSION,
             "label_space": manifest.label_space,
@@ -284,6 +294,42 @@ def video_rows(frames: list[tuple[str, int, bool]], label: int = 0) -> list[Row]
     ]
 
 
+def sequence_rows(sequences: list[list[list[int]]], label: int = 0) -> list[Row]:
+    """Rows of sequences whose frames are given by their top 5; an empty one cannot be read."""
+    rows = []
+    for i, frames in enumerate(sequences):
+        key = f"n01440764/{val_name(i)}"
+        for frame, top5 in enumerate(frames):
+            row = {
+                "sample_key": row_key(key, frame),
+                "source_key": val_name(i),
+                "labels": [label],
+                "pred": top5[0] if top5 else None,
+                "top5_idx": top5 or None,
+                "correct": bool(top5) and top5[0] == label,
+                "correct5": label in top5,
+                "frame_set": key,
+                "frame_offset": frame,
+            }
+            rows.append(row if top5 else row | {"status": "decode_error", "error": "cut"})
+    return rows
+
+
+def perturbed(name: str, frames: int = 31) -> dict[str, Any]:
+    """Parameters of a dataset of sequences."""
+    reference = "first" if "noise" in name else "previous"
+    return {"cropped": 224, "frames": frames, "reference": reference}
+
+
+RENDERER = {
+    "name": "shiftlake",
+    "form": "stored",
+    "mode": "fast",
+    "version": "1",
+    "seed": 0,
+}
+
+
 def val_name(i: int) -> str:
     return f"ILSVRC2012_val_{i + 1:08d}"
 
@@ -315,6 +361,23 @@ def fill(lake: Lake) -> None:
         for s in range(1, 6)
     }
     mini = [lake.dataset(f"mini_imagenet_c/{n}/5", 12, n_shards=1) for n in corruptions_15()]
+    fog = lake.dataset(
+        "imagenet_c_rendered/fog/3",
+        12,
+        n_shards=1,
+        renderer=RENDERER,
+        parameters={"cropped": 224},
+    )
+    sequences = {
+        name: lake.dataset(
+            f"imagenet_p_rendered/{name}",
+            3,
+            n_shards=1,
+            renderer=RENDERER,
+            parameters=perturbed(name, 4),
+        )
+        for name in PERTURBATIONS_10
+    }
     video = lake.dataset("imagenet_vid_robust/clean", 33, label_space="imagenet_vid30")
     frames = [(f"a{i:02}", o, i < 9 - o) for i in range(11) for o in (0, 3, 8)]
     for seed, (name, skill) in enumerate({"resnet50": 4.0, "vit_b_16": 5.0}.items()):
@@ -340,8 +403,21 @@ def fill(lake: Lake) -> None:
             lake.run(entry, manifest, rows_of(small, logits, source=val_name))
         for i, manifest in enumerate(mini):
             lake.run(entry, manifest, rows_of(small, made_logits(small, 500 + i, skill - 2)))
+        lake.run(entry, fog, rows_of(small, made_logits(small, 700, skill - 1), source=val_name))
+        for manifest in sequences.values():
+            tops = rng.permuted(np.tile(np.arange(6), (3, 4, 1)), axis=-1)[..., :5]
+            lake.run(entry, manifest, sequence_rows(tops.tolist()))
         lake.run(entry, video, video_rows(frames))
     cifar = lake.dataset("cifar_100/test", 30, label_space="cifar100")
     labels = rng.integers(0, 100, 30).tolist()
     entry = lake.model("small", label_space="cifar100")
     lake.run(entry, cifar, rows_of(labels, made_logits(labels, 9, 3.0, classes=100)))
+    for level in range(1, 7):
+        blurred = lake.dataset(
+            f"distorted_cifar_100/gaussian_blur/{level}",
+            30,
+            label_space="cifar100",
+            renderer=RENDERER | {"source": "cifar_100/test"},
+        )
+        logits = made_logits(labels, 9, 3.0 - level / 2, classes=100)
+        lake.run(entry, blurred, rows_of(labels, logits))

@@ -209,9 +209,10 @@ def test_a_condition_with_a_slash_comes_back_whole(full_lake):
     with connect(full_lake.root) as con:
         found = con.execute(
             "SELECT DISTINCT benchmark, condition, dataset FROM predictions "
-            "WHERE condition = 'fog/3'"
+            "WHERE condition = 'fog/3' ORDER BY ALL"
         ).fetchall()
-    assert found == [("imagenet_c", "fog/3", "imagenet_c/fog/3")]
+    sets = ("imagenet_c", "imagenet_c_rendered")
+    assert found == [(name, "fog/3", f"{name}/fog/3") for name in sets]
 
 
 def test_results_can_be_read_where_nothing_can_be_written(tmp_path, monkeypatch, catalog):

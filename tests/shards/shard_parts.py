@@ -18,6 +18,7 @@ from ops.catalog import Catalog, load
 from ops.fetch import fetch
 from ops.miniature import MiniatureUpstream
 from ops.shards import Manifest, Sample, read_manifest, read_shard
+from ops.shards.layouts import LAYOUTS
 from ops.storage import Root, open_root, paths
 
 BUILD = Path(__file__).with_name("build_in_process.py")
@@ -38,6 +39,16 @@ def write_overlay(path: Path, upstream: MiniatureUpstream, **datasets: Any) -> P
         content["datasets"][name] = {**content["datasets"].get(name, {}), **fields}
     path.write_text(yaml.safe_dump(content))
     return path
+
+
+def cut_out(catalog: Catalog) -> list[str]:
+    """The datasets that need no renderer."""
+    rendered = {name for name, spec in catalog.datasets.items() if spec.layout not in LAYOUTS}
+    return [
+        name
+        for name, spec in catalog.datasets.items()
+        if name not in rendered and rendered.isdisjoint(spec.derived_from)
+    ]
 
 
 def fetch_for(root: Root, catalog: Catalog, names: Iterable[str]) -> None:

@@ -1,73 +1,25 @@
-"""ImageNet-C and MiniImageNet-C: errors over all corruptions of one model."""
+"""ImageNet-C and MiniImageNet-C: errors over all corruptions of one model on one set."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ops.metrics import clustered_interval
 from ops.metrics import corruption as formulas
-from ops.metrics.clustered import METHOD
-from ops.results.measures.unit import ALPHA, Row, Unit, run_filter
+from ops.results.measures.cells import Cell, Cells, cell_of, errors_of
+from ops.results.measures.unit import Row, Unit
 
 if TYPE_CHECKING:
     import duckdb
 
-# Bits in one BIGINT; two of them hold the 95 cells of ImageNet-C.
-_BITS = 48
-
-# Corruption and severity to top-1 error in [0, 1].
-Errors = dict[tuple[str, int], float]
-Weights = Mapping[tuple[str, int], float]
-
-
-class _Measured:
-    """Errors of one model, and the wrong answers of every source image."""
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection, unit: Unit, benchmark: str) -> None:
-        self.unit = unit
-        self.errors = _errors(connection, unit, benchmark)
-        self._cells = sorted(self.errors)
-        self._wrong = _wrong_by_source(connection, unit, benchmark, self._cells)
-
-    def mean(self, names: tuple[str, ...], severities: tuple[int, ...]) -> dict[str, float] | None:
-        """Mean error of each corruption over `severities`; None if any cell is missing."""
-        if any((name, s) not in self.errors for name in names for s in severities):
-            return None
-        return {name: float(np.mean([self.errors[name, s] for s in severities])) for name in names}
-
-    def row(self, metric: str, variant: str, value: float, weights: Weights, condition: str) -> Row:
-        """A row whose interval resamples source images: `weights` are those of one wrong cell."""
-        if self._wrong is None:
-            return self.unit.row(metric, variant, value, condition=condition)
-        own = np.array([weights.get(cell, 0.0) for cell in self._cells])
-        # Not a matrix product: BLAS may add in another order on the next call.
-        score = (self._wrong * own).sum(axis=1)
-        mean, lo, hi = clustered_interval(score, ALPHA)
-        if math.isnan(lo):
-            return self.unit.row(metric, variant, value, condition=condition, n=len(score))
-        return self.unit.row(
-            metric,
-            variant,
-            value,
-            condition=condition,
-            n=len(score),
-            # About the value itself, which differs from the mean of scores by rounding.
-            ci_lo=value + (lo - mean),
-            ci_hi=value + (hi - mean),
-            ci_method=METHOD,
-        )
+# The clean images, which relative mCE needs beside the corrupted ones.
+CLEAN = "imagenet_1k/val"
 
 
 def imagenet_c(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[Row]:
     """Errors by corruption and severity, the means of 15 and 19, mCE and relative mCE."""
     rows = []
     for unit in units:
-        measured = _Measured(connection, unit, "imagenet_c")
+        measured = _measured(connection, unit)
         rows += _by_corruption(measured) + _by_severity(measured) + _means(measured)
         rows += _relative(connection, measured)
     return rows
@@ -78,7 +30,7 @@ def mini_imagenet_c(connection: duckdb.DuckDBPyConnection, units: list[Unit]) ->
     rows = []
     names, alexnet = formulas.corruptions_15(), formulas.alexnet_errors().by_severity
     for unit in units:
-        measured = _Measured(connection, unit, "mini_imagenet_c")
+        measured = _measured(connection, unit)
         error = measured.mean(names, (5,))
         if error is None:
             continue
@@ -92,7 +44,12 @@ def mini_imagenet_c(connection: duckdb.DuckDBPyConnection, units: list[Unit]) ->
     return rows
 
 
-def _by_corruption(measured: _Measured) -> list[Row]:
+def _measured(connection: duckdb.DuckDBPyConnection, unit: Unit) -> Cells:
+    runs = {cell_of(run.condition): run for run in unit.runs if run.dataset != CLEAN}
+    return Cells(connection, unit, runs)
+
+
+def _by_corruption(measured: Cells) -> list[Row]:
     rows = []
     for name in formulas.corruptions_19():
         error = measured.mean((name,), formulas.SEVERITIES)
@@ -107,7 +64,7 @@ def _by_corruption(measured: _Measured) -> list[Row]:
     return rows
 
 
-def _by_severity(measured: _Measured) -> list[Row]:
+def _by_severity(measured: Cells) -> list[Row]:
     rows, names = [], formulas.corruptions_15()
     for severity in formulas.SEVERITIES:
         error = measured.mean(names, (severity,))
@@ -119,7 +76,7 @@ def _by_severity(measured: _Measured) -> list[Row]:
     return rows
 
 
-def _means(measured: _Measured) -> list[Row]:
+def _means(measured: Cells) -> list[Row]:
     rows = []
     for metric, names in (
         ("mean_err_15_pct", formulas.corruptions_15()),
@@ -138,72 +95,16 @@ def _means(measured: _Measured) -> list[Row]:
     return rows
 
 
-def _relative(connection: duckdb.DuckDBPyConnection, measured: _Measured) -> list[Row]:
+def _relative(connection: duckdb.DuckDBPyConnection, measured: Cells) -> list[Row]:
     error = measured.mean(formulas.corruptions_15(), formulas.SEVERITIES)
-    clean = _errors(connection, measured.unit, "imagenet_1k")
-    if error is None or not clean:
+    clean = next((run for run in measured.unit.runs if run.dataset == CLEAN), None)
+    if error is None or clean is None:
         return []
-    value = formulas.relative_mce_alexnet_pct(error, next(iter(clean.values())))
+    errors = errors_of(connection, measured.unit, {("clean", 0): clean})
+    value = formulas.relative_mce_alexnet_pct(error, errors["clean", 0])
     return [measured.unit.row("relative_mce_alexnet_pct", "alexnet", value, condition="all")]
 
 
-def _even(names: tuple[str, ...], severities: tuple[int, ...]) -> dict[tuple[str, int], float]:
+def _even(names: tuple[str, ...], severities: tuple[int, ...]) -> dict[Cell, float]:
     share = 100 / len(names) / len(severities)
     return {(name, severity): share for name in names for severity in severities}
-
-
-def _errors(connection: duckdb.DuckDBPyConnection, unit: Unit, benchmark: str) -> Errors:
-    found = connection.execute(
-        f"""
-        SELECT condition, 1 - k / n FROM counts
-        WHERE benchmark = $benchmark AND model = $model AND run_id IN ({run_filter([unit])})
-            AND metric = 'top1' AND variant = 'unmasked'
-        """,
-        {"benchmark": benchmark, "model": unit.model},
-    ).fetchall()
-    return {_cell(condition): error for condition, error in found}
-
-
-def _wrong_by_source(
-    connection: duckdb.DuckDBPyConnection,
-    unit: Unit,
-    benchmark: str,
-    cells: list[tuple[str, int]],
-) -> NDArray[np.float64] | None:
-    """Wrong answers, shape (source images, cells); None where the cells' images differ.
-
-    Every cell has a bit of its own, so that millions of rows become one pass that sets bits:
-    a column a cell took ten times as long.
-    """
-    if not cells:
-        return None
-    bits = [(1 << i, 0) if i < _BITS else (0, 1 << (i - _BITS)) for i in range(len(cells))]
-    values = ", ".join(
-        f"('{name}/{severity}', {low}::BIGINT, {high}::BIGINT)"
-        for (name, severity), (low, high) in zip(cells, bits, strict=True)
-    )
-    found = connection.execute(
-        f"""
-        SELECT count(*) AS renderings, bit_or(low) AS low, bit_or(high) AS high,
-            bit_or(CASE WHEN correct IS NOT true THEN low ELSE 0 END) AS wrong_low,
-            bit_or(CASE WHEN correct IS NOT true THEN high ELSE 0 END) AS wrong_high
-        FROM predictions
-        JOIN (VALUES {values}) AS cells (condition, low, high) USING (condition)
-        WHERE benchmark = $benchmark AND model = $model AND run_id IN ({run_filter([unit])})
-        GROUP BY source_key ORDER BY source_key
-        """,
-        {"benchmark": benchmark, "model": unit.model},
-    ).fetchnumpy()
-    all_low, all_high = (sum(side) for side in zip(*bits, strict=True))
-    once = found["renderings"] == len(cells)
-    if not (once & (found["low"] == all_low) & (found["high"] == all_high)).all():
-        return None
-    wrong = [found["wrong_low"], found["wrong_high"]]
-    return np.stack(
-        [(wrong[i // _BITS] >> (i % _BITS)) & 1 for i in range(len(cells))], axis=1
-    ).astype(np.float64)
-
-
-def _cell(condition: str) -> tuple[str, int]:
-    name, _, severity = condition.rpartition("/")
-    return (name, int(severity)) if severity.isdigit() else (condition, 0)

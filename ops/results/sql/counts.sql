@@ -1,6 +1,6 @@
 -- Correct and expected images of every current run: what each accuracy is a ratio of.
 -- A sample that was expected and has no row counts as wrong. Frames of a video or a perturbation
--- sequence are no independent images; pm_k and flip probabilities are in `metrics`.
+-- sequence are no independent images; pm_k is in `metrics`, flip probabilities there and in `flips`.
 CREATE VIEW counts AS
 WITH plain AS (
     SELECT
@@ -11,7 +11,10 @@ WITH plain AS (
         count(*) FILTER (WHERE correct5) AS top5,
         count(*) FILTER (WHERE correct_masked) AS masked
     FROM predictions
-    WHERE benchmark NOT IN ('imagenet_vid_robust', 'ytbb_robust', 'imagenet_p')
+    WHERE benchmark NOT IN (
+        'imagenet_vid_robust', 'ytbb_robust',
+        'imagenet_p', 'imagenet_p_rendered', 'imagenet_p_on_the_fly'
+    )
     GROUP BY ALL
 ),
 clean_200 AS (

@@ -1,7 +1,7 @@
 """Label rules and quirks, one class for each published layout; the catalog names them."""
 
 from ops.shards.layouts.base import Ignored, Layout
-from ops.shards.layouts.derived import RealLabels, SeveritySubset
+from ops.shards.layouts.derived import RealLabels, SeveritySubset, ValSubset
 from ops.shards.layouts.frame_sets import VidRobust, YtbbRobust
 from ops.shards.layouts.imagenet import (
     FlatVal,
@@ -24,6 +24,7 @@ LAYOUTS: dict[str, type[Layout]] = {
     "imagenet_c": ImageNetC,
     "imagenet_p": ImageNetP,
     "severity_subset": SeveritySubset,
+    "val_subset": ValSubset,
     "vid_robust": VidRobust,
     "ytbb_robust": YtbbRobust,
     "cifar_binary": CifarBinary,

@@ -6,11 +6,12 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from ops.catalog import classes
 from ops.errors import ShiftlakeError
 from ops.fetch.archive import index_archive
 from ops.fetch.archive_members import Members, Span, Wanted
 from ops.shards.layouts.base import Ignored, Layout, parse_json
-from ops.shards.layouts.imagenet import ImageNetC
+from ops.shards.layouts.imagenet import FlatVal, ImageNetC
 from ops.shards.sample import Sample
 
 
@@ -61,11 +62,11 @@ class RealLabels(Layout):
         return self.finish(name, None, source_key=source, labels=labels, has_cls=False)
 
 
-class SeveritySubset(ImageNetC):
-    """MiniImageNet-C: `n_per_class` images of each class of a sealed ImageNet-C condition.
+class ClassSubset(Layout):
+    """`n_per_class` images of each class of sealed datasets.
 
-    The choice is keyed by seed and source image and by nothing else, so that every corruption
-    shows the same photographs. With 50 a class it is everything there is.
+    The choice is keyed by seed and source image and by nothing else, so that every subset of the
+    same photographs, corrupted or not, shows the same ones.
     """
 
     def index(self, archives: list[Path], spool: Path, wanted: Wanted) -> Members:
@@ -79,24 +80,34 @@ class SeveritySubset(ImageNetC):
         """Only the images of the samples."""
         return name.endswith(".jpg")
 
+    def wnid(self, name: str) -> str:
+        """Class of a sample, by the name of its image in a shard."""
+        return PurePosixPath(name).parent.name
+
     def prepare(self, members: Members) -> Members:
         """Choose the images of each class."""
         limit = int(self.spec.parameters["n_per_class"])
         seed = int(self.spec.parameters["seed"])
-        classes: dict[str, list[tuple[bytes, str]]] = {}
+        drawn: dict[str, list[tuple[bytes, str]]] = {}
         for name in members.names:
-            path = PurePosixPath(name)
-            draw = hashlib.sha256(f"{seed}/{path.parent.name}/{path.stem}".encode()).digest()
-            classes.setdefault(path.parent.name, []).append((draw, name))
-        self.chosen = {name for drawn in classes.values() for _, name in sorted(drawn)[:limit]}
+            wnid = self.wnid(name)
+            draw = hashlib.sha256(f"{seed}/{wnid}/{PurePosixPath(name).stem}".encode()).digest()
+            drawn.setdefault(wnid, []).append((draw, name))
+        self.chosen = {name for of_class in drawn.values() for _, name in sorted(of_class)[:limit]}
         return members
+
+    def beyond(self) -> Ignored:
+        """Why an image is not one of the subset."""
+        return Ignored(f"beyond {self.spec.parameters['n_per_class']} a class")
+
+
+class SeveritySubset(ClassSubset, ImageNetC):
+    """MiniImageNet-C, out of a sealed ImageNet-C condition; 50 a class is everything there is."""
 
     def key(self, name: str) -> str | Ignored:
         """The key of the sample in ImageNet-C."""
-        if name not in self.chosen:
-            return Ignored(f"beyond {self.spec.parameters['n_per_class']} a class")
         path = PurePosixPath(name)
-        return f"{path.parent.name}/{path.stem}"
+        return f"{path.parent.name}/{path.stem}" if name in self.chosen else self.beyond()
 
     def sample(self, name: str, data: bytes) -> Sample:
         """Make the sample; `source_file` is the name in the published ImageNet-C."""
@@ -104,3 +115,20 @@ class SeveritySubset(ImageNetC):
         path = PurePosixPath(name)
         published = f"{self.condition}/{path.parent.name}/{path.stem}.JPEG"
         return replace(sample, meta={**sample.meta, "source_file": published})
+
+
+class ValSubset(ClassSubset, FlatVal):
+    """Some validation images of each class, where all of them would take too long."""
+
+    def wnid(self, name: str) -> str:
+        """Class of a validation image, by its number."""
+        return classes.ilsvrc().wnids[self.label(PurePosixPath(name).stem, name)]
+
+    def key(self, name: str) -> str | Ignored:
+        """The key of the validation image."""
+        return super().key(name) if name in self.chosen else self.beyond()
+
+    def sample(self, name: str, data: bytes) -> Sample:
+        """Make the sample; `source_file` is the published name."""
+        sample = super().sample(name, data)
+        return replace(sample, meta={**sample.meta, "source_file": f"{sample.key}.JPEG"})

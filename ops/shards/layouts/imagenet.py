@@ -50,6 +50,18 @@ class FlatVal(Layout):
     def sample(self, name: str, data: bytes) -> Sample:
         """Make the sample of a validation image."""
         stem = str(self.key(name))
+        label = self.label(stem, name)
+        wnid = classes.ilsvrc().wnids[label]
+        return self.finish(name, data, source_key=stem, labels=[label], wnid=wnid)
+
+    def label(self, stem: str, where: str) -> int:
+        """Label of a validation image, by the number in its name.
+
+        Raises
+        ------
+        ShiftlakeError
+            If there is no such number.
+        """
         number = int(stem.removeprefix("ILSVRC2012_val_"))
         labels = classes.val_labels()
         if not 1 <= number <= len(labels):
@@ -57,12 +69,10 @@ class FlatVal(Layout):
                 "A validation image has a number that does not exist.",
                 expected=f"1 to {len(labels)}",
                 found=number,
-                where=name,
+                where=where,
                 remedy="check the archive against the catalog's hash",
             )
-        label = labels[number - 1]
-        wnid = classes.ilsvrc().wnids[label]
-        return self.finish(name, data, source_key=stem, labels=[label], wnid=wnid)
+        return labels[number - 1]
 
 
 class WnidFolder(Layout):

@@ -8,14 +8,13 @@ computed, and both passes run over neighbouring bytes with one weight, which the
 vector instructions; Pillow computes pixel by pixel.
 
 The first import on a machine compiles for some seconds; the result is kept beside this file.
-Which transform needs which part is :mod:`ops.inference.preprocess`.
+Which crop needs which part is :mod:`ops.pixels.crop`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numba
 import numpy as np
@@ -23,7 +22,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from PIL import Image
 
-_Function = TypeVar("_Function", bound=Callable[..., object])
+from ops.compiled import compiled
+
 _Words = npt.NDArray[np.uint32]
 _Bytes = npt.NDArray[np.uint8]
 _Sums = npt.NDArray[np.int32]
@@ -75,20 +75,7 @@ def resample(
     _resample(pixels, *size, *box, cubic, out)
 
 
-def _compiled(signature: Any = None, *, inline: bool = False) -> Callable[[_Function], _Function]:
-    def decorate(function: _Function) -> _Function:
-        options: Any = {"nogil": True, "error_model": "numpy", "forceinline": inline}
-        found: Any
-        try:
-            found = numba.njit(signature, cache=True, **options)(function)
-        except RuntimeError:  # a cache can be written neither beside this file nor at home
-            found = numba.njit(signature, **options)(function)
-        return cast(_Function, found)
-
-    return decorate
-
-
-@_compiled()
+@compiled()
 def _weights(
     size: int, to_size: int, start: int, stop: int, cubic: bool
 ) -> tuple[_Indices, _Indices, _Sums]:
@@ -124,7 +111,7 @@ def _weights(
 
 
 # Called once for every few dozen bytes: a call would cost as much as its work.
-@_compiled(inline=True)
+@compiled(inline=True)
 def _mix(lines: _Bytes, weights: _Sums, total: _Sums, out: _Bytes) -> None:
     """Add lines of bytes, each with its weight, into one line; `total` is scratch."""
     total[:] = _HALF
@@ -136,7 +123,7 @@ def _mix(lines: _Bytes, weights: _Sums, total: _Sums, out: _Bytes) -> None:
         out[i] = min(max(total[i] >> _BITS, 0), 255)
 
 
-@_compiled()
+@compiled()
 def _along_rows(pixels: _Words, to_width: int, left: int, right: int, cubic: bool) -> _Words:
     """Columns `left` to `right` of the image resized to `to_width`."""
     height, width = pixels.shape
@@ -163,7 +150,7 @@ def _along_rows(pixels: _Words, to_width: int, left: int, right: int, cubic: boo
     return out
 
 
-@_compiled(_SIGNATURE)
+@compiled(_SIGNATURE)
 def _resample(
     pixels: _Words,
     to_width: int,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ops.inference.decode import UndecodableImage, decode
+from ops.pixels import UndecodableImage, decode
 
 RNG = np.random.default_rng(0)
 COLOUR = np.asarray(

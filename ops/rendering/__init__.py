@@ -1,0 +1,28 @@
+"""Rendered datasets: sealed images in, sealed corrupted, perturbed or distorted images out.
+
+What belongs here: which sample becomes which, how a dataset says how it was made, and the pass
+over the source. What does not: the pixels themselves (:mod:`ops.corruptions`,
+:mod:`ops.perturbations`), and how a shard is written and sealed (:mod:`ops.shards`).
+"""
+
+from ops.rendering.build import build_many, expected_version
+from ops.rendering.frost import textures
+from ops.rendering.on_the_fly import as_stored, clean, key, read
+from ops.rendering.recipe import RENDERED_LAYOUTS, Recipe, is_rendered
+from ops.rendering.render import render
+from ops.rendering.samples import rendered_key
+
+__all__ = [
+    "RENDERED_LAYOUTS",
+    "Recipe",
+    "as_stored",
+    "build_many",
+    "clean",
+    "expected_version",
+    "is_rendered",
+    "key",
+    "read",
+    "render",
+    "rendered_key",
+    "textures",
+]
