@@ -117,40 +117,54 @@ def slower(found: Figures, peers: Sequence[str]) -> list[dict[str, Any]]:
     return cases
 
 
-def shown(found: Figures, peers: Sequence[str]) -> list[dict[str, Any]]:
-    """A row for each condition, and the totals of the 15 and of all."""
-    rows = []
-    for corruption, figures in found.items():
-        for severity in SEVERITIES:
-            at = {name: values[severity - 1] for name, values in figures.items()}
-            rows.append({"condition": f"{corruption}/{severity}"} | _row(at, peers))
-    groups = {"the 75": BENCHMARK_CORRUPTIONS, "the 95": CORRUPTIONS}
-    for title, names in groups.items():
+def totals(found: Figures) -> Figures:
+    """Sums over the five severities of the 15 corruptions of the benchmark, and of all 19."""
+    sums: Figures = {}
+    for title, names in (("the 75", BENCHMARK_CORRUPTIONS), ("the 95", CORRUPTIONS)):
         if set(names) <= set(found):
-            total = {
-                side: sum(sum(found[name][side]) for name in names) for side in found[names[0]]
-            }
-            rows.append({"condition": title} | _row(total, peers))
-    return rows
+            sides = found[names[0]]
+            sums[title] = {side: [sum(sum(found[name][side]) for name in names)] for side in sides}
+    return sums
 
 
-def _row(at: dict[str, float], peers: Sequence[str]) -> dict[str, Any]:
-    row: dict[str, Any] = {name: f"{at[name]:.2f}" for name in (*peers, *MODES)}
+def row(title: str, at: dict[str, float], peers: Sequence[str]) -> dict[str, Any]:
+    """A row of the table: milliseconds, and how many times faster than the fastest peer."""
+    cells: dict[str, Any] = {"condition": title}
+    cells |= {name: f"{at[name]:.2f}" for name in (*peers, *MODES)}
     for mode in ("fast", "exact") if peers else ():
-        row[f"{mode} is"] = f"{min(at[name] for name in peers) / at[mode]:.1f}x"
-    return row
+        cells[f"{mode} is"] = f"{min(at[name] for name in peers) / at[mode]:.1f}x"
+    return cells
 
 
 def report(found: Figures, peers: Sequence[str]) -> dict[str, Any]:
     """Print the figures of the conditions and what they are held to."""
-    rows = shown(found, peers)
+    sums = totals(found)
+    rows = [
+        row(f"{corruption}/{severity}", {k: v[severity - 1] for k, v in figures.items()}, peers)
+        for corruption, figures in found.items()
+        for severity in SEVERITIES
+    ]
+    rows += [row(title, {k: v[0] for k, v in side.items()}, peers) for title, side in sums.items()]
     show("CPU ms per 224 x 224 image", rows)
     cases = slower(found, peers) if peers else []
     if cases:
         show("A peer is faster", cases)
     elif peers:
-        print("no condition is slower than any peer's, in any mode")
-    return {"conditions": found, "slower_than_a_peer": cases, "totals": rows[-2:]}
+        print("no condition is slower than any peer's, in either mode")
+    for side, bar in (("fast x5", BARS["fast"]), ("exact", BARS["exact"])) if sums else ():
+        print(f"{side}: {sums['the 75'][side][0]:.1f} ms for the 75, bar {bar:.0f}")
+    return {
+        "bars": BARS,
+        "cpu_ms": {
+            corruption: {side: [round(value, 4) for value in values] for side, values in v.items()}
+            for corruption, v in found.items()
+        },
+        "totals_cpu_ms": {
+            title: {side: round(value, 2) for side, [value] in sides.items()}
+            for title, sides in sums.items()
+        },
+        "slower_than_a_peer": cases,
+    }
 
 
 def main() -> None:
@@ -158,6 +172,7 @@ def main() -> None:
     parser.add_argument("--peers", type=Path, help="scratch folder of the published packages")
     parser.add_argument("--images", type=int, default=6, help="photographs, 6 at most")
     parser.add_argument("--passes", type=int, default=3)
+    parser.add_argument("--patience", type=float, default=60, help="seconds to wait for quiet")
     parser.add_argument("--only", nargs="+", choices=CORRUPTIONS, help="write no results file")
     arguments = parser.parse_args()
     if any(os.environ.get(name) != count for name, count in ONE_THREAD.items()):
@@ -186,18 +201,18 @@ def main() -> None:
         found = report(conditions(images, peers, wanted, arguments.passes), names)
         if arguments.only:
             return
-        found["pipeline"] = pipeline(files, peers, arguments.passes)
-        found["scaling"] = scaling(files, arguments.passes)
+        found["pipeline_cpu_ms"] = pipeline(files, peers, arguments.passes)
+        found["scaling"] = scaling(files, arguments.patience)
     print("ImageNet-P: python -m benchmarks.render_sequences; GPU: python -m benchmarks.render_gpu")
     libraries = ("numpy", "numba", "scipy", "opencv-python-headless", "pillow")
     found |= {
         "what": "CPU milliseconds to render ImageNet-C, one process, one thread",
-        "bars": BARS,
         "images": list(photographs),
         "machine": machine(),
         "versions": {name: version(name) for name in libraries},
     }
-    write("render", found)
+    if names:
+        write("render", found)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ had (an archive behind a login that nobody has added) is named and passed over; 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import dagster as dg
 
@@ -84,7 +85,7 @@ def stages_to_shards(
 ) -> Iterator[Stage]:
     """Runs from nothing to sealed shards, for the suites of a plan.
 
-    `parts` says which partitions of a suite; they stand side by side in its order.
+    `parts` says which partitions of a suite; those side by side are made in one run.
     """
     sources = {
         source_key(file)
@@ -99,9 +100,15 @@ def stages_to_shards(
         yield Stage("shards", plain)
     for suite in plan.suites:
         if suite.partitioned:
-            chosen = [part for part in suite.parts if parts(suite, part)]
-            if chosen:
-                yield Stage(suite.name, (suite.key,), (chosen[0], chosen[-1]))
+            for run in _runs(suite, parts):
+                yield Stage(suite.name, (suite.key,), (run[0], run[-1]))
+
+
+def _runs(suite: Suite, parts: Callable[[Suite, str], bool]) -> Iterator[list[str]]:
+    """The chosen partitions of a suite, cut where others lie between them."""
+    for chosen, run in groupby(suite.parts, key=lambda part: parts(suite, part)):
+        if chosen:
+            yield list(run)
 
 
 def stages_to_results(
@@ -199,15 +206,25 @@ def run_all(
         except dg.Failure as failure:
             failures.append(failure.description or stage.job)
 
-    plan = attainable(root, catalog)
-    for stage in stages_to_shards(plan, catalog):
+    def kept(suite: Suite, part: str) -> bool:
+        # What is rendered costs far more than what is published: only what somebody has asked
+        # for before is kept current.
+        return not suite.made_here or any(
+            has_manifest(root, spec.name) for spec in suite.parts[part]
+        )
+
+    def wanted(suite: Suite) -> bool:
+        return any(kept(suite, part) for part in suite.parts)
+
+    plan = attainable(root, catalog, wanted=wanted)
+    for stage in stages_to_shards(plan, catalog, kept):
         if stage.job == "sources":
             attempt(stage)
             break
-    ready = attainable(root, catalog, fetched=True)
+    ready = attainable(root, catalog, fetched=True, wanted=wanted)
     for name, lacking in ready.lacking.items():
         log(f"passed over {name}: {' '.join(lacking)}")
-    for stage in stages_to_shards(ready, catalog):
+    for stage in stages_to_shards(ready, catalog, kept):
         if stage.job != "sources":
             attempt(stage)
     for stage in stages_to_results(root, instance):

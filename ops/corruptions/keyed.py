@@ -24,6 +24,7 @@ A purpose asked for twice gives the same numbers twice.
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -148,4 +149,4 @@ class Keyed:
 
 
 def _size(shape: Shape) -> int:
-    return int(np.prod(shape))
+    return math.prod(shape)

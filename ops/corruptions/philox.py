@@ -28,44 +28,30 @@ Words = npt.NDArray[np.uint32]
 ROUNDS = 10
 _MULTIPLIER_0 = np.uint64(0xD2511F53)
 _MULTIPLIER_1 = np.uint64(0xCD9E8D57)
-_WEYL_0 = 0x9E3779B9
-_WEYL_1 = 0xBB67AE85
+_WEYL_0 = np.uint64(0x9E3779B9)
+_WEYL_1 = np.uint64(0xBB67AE85)
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
 @compiled()
-def _fill(schedule: npt.NDArray[np.uint64], counter: npt.NDArray[np.uint64], out: Words) -> None:
+def _fill(
+    key_0: int, key_1: int, first: int, second: int, third: int, fourth: int, out: Words
+) -> None:
     """Write the blocks of one counter into ``out``, lane by lane."""
     blocks = len(out) // 4
-    first = counter[0]
-    second, third, fourth = counter[1], counter[2], counter[3]
-    a0, b0, a1, b1 = schedule[0], schedule[1], schedule[2], schedule[3]
-    a2, b2, a3, b3 = schedule[4], schedule[5], schedule[6], schedule[7]
-    a4, b4, a5, b5 = schedule[8], schedule[9], schedule[10], schedule[11]
-    a6, b6, a7, b7 = schedule[12], schedule[13], schedule[14], schedule[15]
-    a8, b8, a9, b9 = schedule[16], schedule[17], schedule[18], schedule[19]
     lane_0, lane_1 = out[:blocks], out[blocks : 2 * blocks]
     lane_2, lane_3 = out[2 * blocks : 3 * blocks], out[3 * blocks :]
     for block in range(blocks):
-        c0 = (first + np.uint64(block)) & _LOW
-        c1, c2, c3 = second, third, fourth
-        for a, b in (
-            (a0, b0),
-            (a1, b1),
-            (a2, b2),
-            (a3, b3),
-            (a4, b4),
-            (a5, b5),
-            (a6, b6),
-            (a7, b7),
-            (a8, b8),
-            (a9, b9),
-        ):
+        c0, c1 = np.uint64(first + block) & _LOW, np.uint64(second)
+        c2, c3 = np.uint64(third), np.uint64(fourth)
+        k0, k1 = np.uint64(key_0), np.uint64(key_1)
+        for _ in range(ROUNDS):
             x = _MULTIPLIER_0 * c0
             y = _MULTIPLIER_1 * c2
-            c0, c1 = (y >> _HALF) ^ c1 ^ a, y & _LOW
-            c2, c3 = (x >> _HALF) ^ c3 ^ b, x & _LOW
+            c0, c1 = (y >> _HALF) ^ c1 ^ k0, y & _LOW
+            c2, c3 = (x >> _HALF) ^ c3 ^ k1, x & _LOW
+            k0, k1 = (k0 + _WEYL_0) & _LOW, (k1 + _WEYL_1) & _LOW
         lane_0[block] = c0
         lane_1[block] = c1
         lane_2[block] = c2
@@ -89,10 +75,6 @@ def words(key: tuple[int, int], counter: tuple[int, int, int, int], n: int) -> W
     uint32 array, shape (n,)
         In planes, as told above; the first ``n`` where ``n`` is no multiple of four.
     """
-    schedule = np.empty(2 * ROUNDS, np.uint64)
-    for i in range(ROUNDS):
-        schedule[2 * i] = (key[0] + i * _WEYL_0) & 0xFFFFFFFF
-        schedule[2 * i + 1] = (key[1] + i * _WEYL_1) & 0xFFFFFFFF
     out = np.empty(4 * -(-n // 4), np.uint32)
-    _fill(schedule, np.array(counter, np.uint64), out)
+    _fill(*key, *counter, out)
     return out[:n]

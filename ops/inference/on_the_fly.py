@@ -14,7 +14,6 @@ import torch
 from ops import rendering
 from ops.catalog import Catalog
 from ops.corruptions.encoding import STORED_QUALITY
-from ops.errors import ShiftlakeError
 from ops.inference.expected import frames
 from ops.inference.inputs import Input, Pixels, source_undecodable
 from ops.inference.on_device import CorruptedOnDevice
@@ -58,7 +57,7 @@ def open_rendered(
         If what was sealed can no longer be made: the renderer, the frost photographs or the
         source changed.
     """
-    _require_same(root, catalog, manifest)
+    rendering.require_current(root, catalog, manifest)
     recipe = Recipe.of(manifest)
     textures = rendering.textures(root, catalog) if recipe.textures is not None else None
     on_device = (
@@ -119,16 +118,3 @@ class RenderedOnHost:
     def finish(self, samples: list[Sample], pixels: torch.Tensor) -> torch.Tensor:
         """The pixels as they are; the frames of all sequences one after the other."""
         return pixels if self._frames is None else pixels.flatten(0, 1)
-
-
-def _require_same(root: Root, catalog: Catalog, manifest: Manifest) -> None:
-    # Nothing is stored that could contradict: pixels of another renderer would pass for these.
-    now = rendering.expected_version(root, catalog, manifest.name)
-    if now != manifest.version:
-        raise ShiftlakeError(
-            f"{manifest.name} can no longer be made as it was sealed.",
-            expected=f"version {manifest.version}",
-            found=f"version {now}: its renderer, parameters, textures or source changed",
-            where=manifest.name,
-            remedy=f"seal it anew: shiftlake build {manifest.name}",
-        )

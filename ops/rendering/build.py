@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ops import shards
+from ops.errors import ShiftlakeError
 from ops.rendering.order import orders_of
 from ops.rendering.recipe import is_rendered
 from ops.rendering.render import render
@@ -69,3 +70,23 @@ def expected_version(root: Root | str, catalog: Catalog, dataset: str) -> str:
     if is_rendered(spec):
         return orders_of(root, catalog, [spec])[0].version
     return shards.expected_version(root, catalog, dataset)
+
+
+def require_current(root: Root | str, catalog: Catalog, manifest: Manifest) -> None:
+    """Refuse a dataset made on the fly that would come out otherwise now than when it was sealed.
+
+    Raises
+    ------
+    ShiftlakeError
+        If the renderer, its parameters, the frost photographs or the source changed.
+    """
+    # Nothing is stored that could contradict: pixels of another renderer would pass for these.
+    now = expected_version(root, catalog, manifest.name)
+    if now != manifest.version:
+        raise ShiftlakeError(
+            f"{manifest.name} can no longer be made as it was sealed.",
+            expected=f"version {manifest.version}",
+            found=f"version {now}: its renderer, parameters, textures or source changed",
+            where=manifest.name,
+            remedy=f"seal it anew: shiftlake build {manifest.name}",
+        )

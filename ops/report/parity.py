@@ -15,47 +15,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ops.metrics import clustered_interval
 from ops.results import connect
+from ops.results.parity_file import PARITY, write_parity
 from ops.shards import Manifest, has_manifest, read_manifest, read_shard
 from ops.shards.decode import Undecodable, decode_rgb
-from ops.storage import Root, open_root, paths
+from ops.storage import Root, open_root
 
 if TYPE_CHECKING:
     import duckdb
 
-FOLDER = "parity"
-PARITY = pa.schema(
-    [
-        ("published", pa.string()),
-        ("rendered", pa.string()),
-        ("condition", pa.string()),
-        ("published_version", pa.string()),
-        ("rendered_version", pa.string()),
-        # Images of both sets whose source is the same, and how many of them were looked at.
-        ("n_common", pa.int64()),
-        ("n_compared", pa.int64()),
-        # NULL where no pair has one size.
-        ("n_same_size", pa.int64()),
-        ("n_identical", pa.int64()),
-        ("mean_abs_difference", pa.float64()),
-        # Over all compared samples at once; NULL where all are identical.
-        ("psnr_db", pa.float64()),
-        ("published_bytes", pa.float64()),
-        ("rendered_bytes", pa.float64()),
-        # NULL without a model that has current predictions on both.
-        ("model", pa.string()),
-        ("n_paired", pa.int64()),
-        ("published_top1", pa.float64()),
-        ("rendered_top1", pa.float64()),
-        ("top1_shift", pa.float64()),
-        ("ci_lo", pa.float64()),
-        ("ci_hi", pa.float64()),
-        ("synthetic", pa.bool_()),
-    ]
-)
 SAMPLE = 256
 
 
@@ -145,20 +115,8 @@ def parity_report(
                 progress(done + 1, len(sealed))
     filled = [{name: row.get(name) for name in PARITY.names} for row in rows]
     table = pa.Table.from_pylist(filled, schema=PARITY)
-    with root.writer(paths.results(f"{FOLDER}/{name}.parquet")) as file:
-        pq.write_table(table, file)
+    write_parity(root, name, table)
     return table
-
-
-def read_parity(root: Root | str) -> pa.Table:
-    """All stored reports in one table; an empty one where none was made."""
-    root = open_root(root)
-    found = [
-        pq.read_table(pa.BufferReader(root.read_bytes(path)), schema=PARITY)
-        for path in sorted(root.list(paths.results(FOLDER)))
-        if path.endswith(".parquet")
-    ]
-    return pa.concat_tables(found) if found else PARITY.empty_table()
 
 
 def compare_pixels(root: Root, published: Manifest, rendered: Manifest, *, sample: int) -> Pixels:

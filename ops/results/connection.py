@@ -19,6 +19,7 @@ from ops.results.columns import columns
 from ops.results.currency import Standing, standings
 from ops.results.inventory import Inventory, take_inventory
 from ops.results.metrics_file import read_metrics
+from ops.results.parity_file import read_parity
 from ops.results.real import real_labels
 from ops.results.sealed_files import PROTOCOL, SealedFiles, sealed_files
 from ops.results.status import StatusRow, status_rows
@@ -37,6 +38,7 @@ TABLES = (
     "class_lists",
     "metrics",
     "status",
+    "parity",
 )
 
 _STATUS = columns(
@@ -71,7 +73,8 @@ def connect(
     -------
     duckdb.DuckDBPyConnection
         With the views predictions, counts, accuracy, flips, metrics, leaderboard, runs, datasets,
-        models, sources, real_labels, class_lists and status: a snapshot of what is sealed now.
+        models, sources, real_labels, class_lists, status and parity: a snapshot of what is
+        sealed now.
 
     Notes
     -----
@@ -144,6 +147,7 @@ def _content(
         "real_labels": real_labels(root),
         "metrics": metrics.append_column("stale", pa.array(stale, pa.bool_())),
         "status": _status_table(rows),
+        "parity": read_parity(root),
     }
 
 

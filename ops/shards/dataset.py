@@ -79,12 +79,31 @@ def open_dataset(
             for sample in read_shard(storage, manifest, entry, hash=verify == "hash")
         }
         manifest = read_manifest(storage, manifest.joined_to)
+    read = partial(read_shard, storage, manifest, hash=verify == "hash")
     finish = partial(_finish, labels=labels, decode=decode, transform=transform)
+    return pipeline_of(manifest, read, finish)
+
+
+def pipeline_of(
+    manifest: Manifest,
+    read: Callable[[ShardEntry], Iterator[Any]],
+    finish: Callable[[Any], dict[str, Any]],
+) -> ShardPipeline:
+    """A pipeline over the shards of a manifest, split over nodes and workers.
+
+    Parameters
+    ----------
+    manifest : Manifest
+    read : callable
+        Gives the samples of one shard.
+    finish : callable
+        Makes of a sample the dict that is yielded.
+    """
     pipeline = ShardPipeline(
         _Shards(manifest),
         wds.split_by_node,
         wds.split_by_worker,
-        _Reading(storage, manifest, verify == "hash"),
+        _Reading(read),
         wds.map(finish),
     )
     pipeline.with_length(manifest.n_samples, silent=True)
@@ -116,12 +135,12 @@ class _Shards(torch.utils.data.IterableDataset[ShardEntry]):
 class _Reading:
     """Stage from shard entries to samples."""
 
-    def __init__(self, root: Root, manifest: Manifest, hash: bool) -> None:
-        self._root, self._manifest, self._hash = root, manifest, hash
+    def __init__(self, read: Callable[[ShardEntry], Iterator[Any]]) -> None:
+        self._read = read
 
-    def __call__(self, entries: Iterator[ShardEntry]) -> Iterator[Sample]:
+    def __call__(self, entries: Iterator[ShardEntry]) -> Iterator[Any]:
         for entry in entries:
-            yield from read_shard(self._root, self._manifest, entry, hash=self._hash)
+            yield from self._read(entry)
 
 
 def _finish(

@@ -84,7 +84,7 @@ def read_shard(
             expected="a dataset that is stored",
             found=f"a manifest over the shards of {manifest.stored.name}",
             where=manifest.name,
-            remedy="evaluate it, or read it with ops.rendering.read",
+            remedy="evaluate it, or open it with ops.rendering.open_dataset",
         )
     path = paths.shard(manifest.name, entry.name)
     size = root.size(path)

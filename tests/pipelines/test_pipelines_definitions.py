@@ -6,6 +6,8 @@ import pytest
 from assets.partitions import BENCHMARKS
 from assets.suites import source_files, suites
 from ops.catalog import load
+from ops.corruptions import BENCHMARK_CORRUPTIONS, CORRUPTIONS
+from ops.perturbations import PERTURBATIONS
 from pipelines.definitions import build_definitions
 
 
@@ -23,7 +25,8 @@ def test_every_asset_has_a_two_part_key_group_owner_description_and_kind(definit
     assert len(specs) > 40
     for spec in specs:
         assert len(spec.key.path) == 2, spec.key
-        assert spec.group_name in {"sources", "shards", "predictions", "results"}, spec.key
+        groups = {"sources", "shards", "rendered", "predictions", "results", "report"}
+        assert spec.group_name in groups, spec.key
         assert spec.owners, spec.key
         assert spec.description, spec.key
         assert spec.kinds, spec.key
@@ -43,11 +46,18 @@ def test_corruptions_and_perturbations_are_the_partitions():
     assert {len(suites()[name].parts) for name in ("imagenet_c",)} == {19}
     assert len(suites()["mini_imagenet_c"].parts) == 15
     assert len(suites()["imagenet_p"].parts) == 10
-    assert [name for name, suite in suites().items() if suite.partitioned] == [
+    published = [name for name, suite in suites().items() if not suite.made_here]
+    assert [name for name in published if suites()[name].partitioned] == [
         "imagenet_c",
         "mini_imagenet_c",
         "imagenet_p",
     ]
+    assert list(suites()["imagenet_c_rendered"].parts) == list(CORRUPTIONS)
+    assert list(suites()["mini_imagenet_c_rendered"].parts) == list(BENCHMARK_CORRUPTIONS)
+    # The ten of the mean first, so that they are one range.
+    assert list(suites()["imagenet_p_rendered"].parts)[:10] == list(PERTURBATIONS)
+    assert len(suites()["imagenet_p_rendered"].parts) == 10 + 4 + 6
+    assert list(suites()["distorted_imagenet"].parts) == ["gaussian_blur", "gaussian_noise"]
 
 
 def test_a_corruption_holds_its_five_severities():
@@ -72,6 +82,10 @@ def test_shards_depend_on_the_files_they_are_made_of(definitions):
     assert dg.AssetKey(["imagenet_c", "imagenet_c_weather"]) in fog
     mini = graph.get(dg.AssetKey(["mini_imagenet_c", "shards"])).parent_keys
     assert mini == {dg.AssetKey(["imagenet_c", "shards"])}
+    rendered = graph.get(dg.AssetKey(["imagenet_c_rendered", "shards"])).parent_keys
+    assert dg.AssetKey(["imagenet_1k", "val_shards"]) in rendered
+    assert dg.AssetKey(["imagenet_c", "frost_texture_frost4"]) in rendered
+    assert dg.AssetKey(["imagenet_c", "shards"]) not in rendered
     video = graph.get(dg.AssetKey(["ytbb_robust", "shards"])).parent_keys
     assert dg.AssetKey(["imagenet_vid_robust", "imagenet_vid_ytbb_robust_tar"]) in video
 

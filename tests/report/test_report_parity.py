@@ -14,7 +14,9 @@ from ops.catalog import load as load_catalog
 from ops.inference import evaluate
 from ops.models import ModelEntry, Transform, register
 from ops.models.weights import canonical_bytes
-from ops.report import parity_report, read_parity
+from ops.report import parity_report
+from ops.results import query
+from ops.results.parity_file import read_parity
 from ops.shards import Sample, write_dataset
 from ops.storage import Root, open_root
 
@@ -100,6 +102,8 @@ def test_what_is_not_sealed_is_left_out_and_the_table_is_stored(root: Root) -> N
     seal(root, RENDERED, {"a": png(90)})
     made = parity_report(root, "imagenet_c_rendered", [(PUBLISHED, RENDERED)])
     assert read_parity(root).equals(made)
+    asked = query(root, "SELECT mean_abs_difference FROM parity", format="csv")
+    assert asked.split() == ["mean_abs_difference", "10.0"]
 
 
 def test_accuracy_shift_is_paired_by_image(root: Root, tmp_path: Path) -> None:
