@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from ops import pixels
 from ops.metrics import clustered_interval
 from ops.results import connect
 from ops.results.parity_file import PARITY, write_parity
 from ops.shards import Manifest, has_manifest, read_manifest, read_shard
-from ops.shards.decode import Undecodable, decode_rgb
 from ops.storage import Root, open_root
 
 if TYPE_CHECKING:
@@ -202,8 +202,8 @@ def _images(root: Root, manifest: Manifest, chosen: set[str]) -> dict[str, bytes
 
 def _decoded(data: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]] | None:
     try:
-        return np.asarray(decode_rgb(data))
-    except Undecodable:
+        return np.asarray(pixels.decode(data))
+    except pixels.UndecodableImage:
         return None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from PIL import Image, ImageDraw
 
-from ops.shards.decode import Undecodable, decode_rgb
+from ops import pixels
 from ops.shards.manifest import Manifest
 from ops.shards.reader import read_shard
 from ops.storage import Root
@@ -66,8 +66,8 @@ def tile_of(data: bytes, side: int) -> Image.Image:
     """A picture of some bytes that fits a square; it says so where they are no image."""
     canvas = Image.new("RGB", (side, side), "white")
     try:
-        picture = decode_rgb(data)
-    except Undecodable:
+        picture = pixels.decode(data)
+    except pixels.UndecodableImage:
         ImageDraw.Draw(canvas).text((6, side // 2 - 6), "unreadable", fill="firebrick")
         return canvas
     picture.thumbnail((side - 4, side - 4))

@@ -12,8 +12,8 @@ import webdataset as wds
 from PIL import Image
 from webdataset.compat import FluidInterface
 
+from ops import pixels
 from ops.errors import ShiftlakeError
-from ops.shards.decode import Undecodable, decode_rgb
 from ops.shards.manifest import Manifest, ShardEntry, read_manifest
 from ops.shards.reader import read_shard
 from ops.shards.sample import Sample
@@ -164,12 +164,12 @@ def _finish(
 
 def _decoded(sample: Sample, data: bytes) -> Image.Image:
     try:
-        return decode_rgb(data)
-    except Undecodable as error:
+        return pixels.decode(data)
+    except pixels.UndecodableImage as error:
         raise ShiftlakeError(
             "An image does not decode.",
             expected="an image Pillow reads",
-            found=error,
+            found=error.found,
             where=f"{sample.meta.get('benchmark')}/{sample.meta.get('condition')}: {sample.key}",
             remedy="open the dataset with decode=False and decode where you can leave it out",
         ) from error
