@@ -116,7 +116,7 @@ def _pixels(rows: list[dict[str, Any]]) -> list[dg.TableRecord]:
                         row["n_same_size"],
                         row["n_identical"],
                         _number(row["mean_abs_difference"]),
-                        _number(row["psnr_db"]),
+                        _psnr(row),
                         _number(row["published_bytes"], 0),
                         _number(row["rendered_bytes"], 0),
                     ),
@@ -153,6 +153,11 @@ def _accuracy(rows: list[dict[str, Any]]) -> list[dg.TableRecord]:
         for row in rows
         if row["model"] is not None
     ]
+
+
+def _psnr(row: dict[str, Any]) -> str:
+    identical = row["n_same_size"] and row["n_identical"] == row["n_same_size"]
+    return "identical" if identical else _number(row["psnr_db"])
 
 
 def _number(value: float | None, digits: int = 2) -> str:

@@ -30,7 +30,7 @@ def shard_assets() -> list[dg.AssetsDefinition]:
 def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
     @dg.asset(
         key=list(suite.key),
-        group_name="rendered" if suite.rendered else "shards",
+        group_name="rendered" if suite.made_here else "shards",
         deps=[list(key) for key in upstream_keys(suite)],
         partitions_def=suite.partitions,
         backfill_policy=dg.BackfillPolicy.single_run() if suite.partitioned else None,
@@ -43,6 +43,8 @@ def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
     def shards(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
         root, catalog = lake.open(), lake.load()
         partitions = list(context.partition_keys) if suite.partitioned else [""]
+        # A run over a range, of even one partition, gives Dagster's check steps no partition.
+        alone = not suite.partitioned or context.has_partition_key
         wrong: list[str] = []
         for together in _sharing(suite, partitions):
             started = time.monotonic()
@@ -57,7 +59,7 @@ def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
                     log=context.log.info,
                 )
             except ShiftlakeError as error:
-                if len(partitions) == 1:
+                if alone:
                     raise
                 # A bad archive must not keep the conditions of the others from being made.
                 context.log.error(str(error))
@@ -70,7 +72,7 @@ def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
                 built = any(before[manifest.name] != manifest.version for manifest in made)
                 metadata = _metadata(root, catalog, suite, made, seconds if built else None)
                 version = "-".join(sorted({manifest.version for manifest in made}))
-                if len(partitions) == 1:
+                if alone:
                     yield dg.MaterializeResult(
                         metadata=metadata, data_version=dg.DataVersion(version)
                     )
@@ -131,7 +133,22 @@ def _description(suite: Suite) -> str:
     first = suite.specs[0]
     expected = [spec.expected for spec in suite.specs]
     total = f"{sum(n for n in expected if n):,} samples expected." if all(expected) else ""
-    return f"{first.description}\n\n{len(suite.specs)} dataset(s), layout `{first.layout}`. {total}"
+    text = first.description
+    if first.group is not None:
+        # The catalog describes one dataset; the asset holds all of its kind.
+        last = suite.specs[-1].severity
+        for one, every in (
+            (f"{first.group} sequences", "sequences"),
+            (
+                f"DeepCorrect's {first.group}, level {first.severity} of",
+                "DeepCorrect's levels 1 to",
+            ),
+            (f"at severity {first.severity}", f"at severities {first.severity} to {last}"),
+            (first.group, "each corruption"),
+        ):
+            if first.severity != last or "severity" not in one:
+                text = text.replace(one, every)
+    return f"{text}\n\n{len(suite.specs)} dataset(s), layout `{first.layout}`. {total}"
 
 
 def _progress(log: Callable[[str], None]) -> Callable[[str, int, int], None]:
@@ -195,8 +212,10 @@ def _metadata(
         "sealed_before": seconds is None,
     }
     if seconds:
+        metadata["seconds"] = round(seconds, 3)
+    # On the fly nothing was rendered yet, and a rate would be that of writing a manifest.
+    if seconds and not suite.on_the_fly:
         metadata |= {
-            "seconds": round(seconds, 3),
             "images_per_second": round(samples / seconds, 1),
             "megabytes_per_second": round(size / seconds / 1e6, 1),
         }

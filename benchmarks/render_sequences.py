@@ -32,13 +32,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import torch
 from PIL import Image
 
 from benchmarks.render_environment import ONE_THREAD, write_photographs
 from benchmarks.report import machine, show, write
-from ops.corruptions.engine import one_thread_each
 from ops.perturbations import PERTURBATIONS, perturbations, sequence
 from tests.parity import reference_outputs
 from tests.parity.make_fixtures import IMAGENET_P, build
@@ -172,7 +172,7 @@ def main() -> None:
         # The libraries read these when they are loaded, which they are by now.
         command = [sys.executable, "-m", "benchmarks.render_sequences", *sys.argv[1:]]
         os.execve(sys.executable, command, {**os.environ, **ONE_THREAD})
-    one_thread_each()
+    cv2.setNumThreads(1)
     torch.set_num_threads(1)
     scratch = arguments.peers.resolve()
     python = scratch / "venv" / "bin" / "python"

@@ -132,7 +132,7 @@ def merge_benchmarks(base: dict[str, Raw], overlay: Overlay) -> dict[str, Raw]:
 
 
 def merge_datasets(base: dict[str, Raw], overlay: Overlay) -> dict[str, Raw]:
-    """Fields of all datasets with the overlay's over them.
+    """Fields of all datasets with the overlay's over them, and parameters one by one.
 
     A key may be a pattern (``imagenet_c/*``); it then has to match something.
     """
@@ -146,7 +146,14 @@ def merge_datasets(base: dict[str, Raw], overlay: Overlay) -> dict[str, Raw]:
         elif key not in base and f"{key}/clean" in base:
             names = [f"{key}/clean"]
         for name in names:
-            merged[name] = {**merged.get(name, {}), **fields}
+            before = merged.get(name, {})
+            merged[name] = {**before, **fields}
+            if isinstance(fields.get("parameters"), Mapping):
+                # One number of a condition may be stated without stating all of them.
+                merged[name]["parameters"] = {
+                    **(before.get("parameters") or {}),
+                    **fields["parameters"],
+                }
     return merged
 
 

@@ -5,7 +5,8 @@ and where they go (:mod:`ops.rendering`), and the sequences of ImageNet-P
 (:mod:`ops.perturbations`).
 """
 
-from ops.corruptions.corrupt import MODES, Mode, corrupt
+from ops.corruptions.arguments import MODES, Mode
+from ops.corruptions.corrupt import corrupt
 from ops.corruptions.keyed import Key
 from ops.corruptions.names import (
     BENCHMARK_CORRUPTIONS,

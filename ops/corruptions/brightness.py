@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 from ops.corruptions import hsv
 from ops.corruptions.kernel import Image, Level
-from ops.corruptions.picture import Picture
 
 
 def exact(image: Image, level: Level) -> Image:
     """In double precision."""
-    return hsv.change(image, [_change(level)])[0]
+    changed: Image = hsv.change(image, [_change(level)])[0]
+    return changed
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """The same bits as `exact`, hue and saturation taken once.
 
     A table of the greatest channel and each channel would be faster still, but one level off
     wherever the third channel lies on a whole grey level: in one sample of 300 of a photograph,
     in one of ten where a picture is overexposed.
     """
-    return hsv.change(picture.pixels, [_change(level) for level in levels])
+    return list(hsv.change(image, [_change(level) for level in levels]))
 
 
 def _change(level: Level) -> hsv.Change:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from ops.compiled import compiled
 from ops.corruptions.draws import Doubles
 from ops.corruptions.kernel import Image, Level
-from ops.corruptions.picture import Picture
 
 _AT_ONCE = 8  # results that share an entry of a table, a byte each
 
@@ -20,9 +19,9 @@ def exact(image: Image, level: Level) -> Image:
     return _contrast(image, [level])[0]
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """The same bits as `exact`, means and samples looked up once."""
-    return _contrast(picture.pixels, levels)
+    return _contrast(image, levels)
 
 
 def _contrast(image: Image, levels: Sequence[Level]) -> list[Image]:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
 from ops.corruptions import parameters
-from ops.corruptions.draws import Draws, Replay
+from ops.corruptions.arguments import (
+    Mode,
+    check_mode,
+    check_samples,
+    given_textures,
+    is_whole,
+)
+from ops.corruptions.given_draws import given_draws
 from ops.corruptions.kernel import Image, Level, kernel
-from ops.corruptions.keyed import Key, Keyed
+from ops.corruptions.keyed import Key
 from ops.corruptions.names import CORRUPTIONS, DETERMINISTIC_CORRUPTIONS, SEVERITIES
-from ops.corruptions.picture import Picture
+from ops.corruptions.opencv_threads import one_thread
 from ops.errors import ShiftlakeError
 
-Mode = Literal["exact", "fast"]
-MODES: tuple[Mode, ...] = ("exact", "fast")
+# The family of a key that names none.
+DATASET = "imagenet_c"
 
 
 def corrupt(
@@ -47,7 +53,7 @@ def corrupt(
         ``numpy.random.seed(s)``.
     key : Key or str, optional
         Draws that depend on nothing but this key, the corruption and the severity. A string is
-        ``Key(string)``.
+        ``Key(string)``, and a key without a dataset one of ``"imagenet_c"``.
     mode : {"fast", "exact"}
         Integer and single-precision arithmetic, or the official order of operations in double.
         Given the same draws, the two differ by one grey level in at most one sample in 10,000
@@ -55,7 +61,7 @@ def corrupt(
     preset : str
         Table of parameters; see :func:`ops.corruptions.parameters.presets`.
     textures : sequence of uint8 arrays, shape (height, width, 3), optional
-        The frost photographs in RGB, frost1 first; by default those that are installed.
+        The frost photographs in RGB, frost1 first, 5 or 6; by default those that are installed.
 
     Returns
     -------
@@ -65,7 +71,8 @@ def corrupt(
     Raises
     ------
     ShiftlakeError
-        If a name, the severity, the image or the source of draws is not as told above.
+        If a name, the severity, the image, the photographs or the source of draws is not as told
+        above.
 
     Notes
     -----
@@ -79,20 +86,29 @@ def corrupt(
     check_image(image, preset)
     level = Level(
         table[corruption][severity - 1],
-        _draws(corruption, severity, rng, key),
-        None if textures is None else tuple(textures),
+        given_draws(
+            corruption,
+            severity,
+            rng,
+            key,
+            dataset=DATASET,
+            drawing=corruption not in DETERMINISTIC_CORRUPTIONS,
+        ),
+        given_textures(textures),
     )
     pixels = np.ascontiguousarray(image)
-    if mode == "exact":
-        return kernel(corruption).exact(pixels, level)
-    return kernel(corruption).fast(Picture(pixels), [level])[0]
+    with one_thread():
+        if mode == "exact":
+            return kernel(corruption).exact(pixels, level)
+        return kernel(corruption).fast(pixels, [level])[0]
 
 
 def check_corruption(corruption: str) -> None:
     """Raise unless this is the name of a corruption."""
-    if corruption not in CORRUPTIONS:
-        near = [name for name in CORRUPTIONS if str(corruption) in name]
-        near = near or difflib.get_close_matches(str(corruption), CORRUPTIONS, n=3, cutoff=0.6)
+    if not isinstance(corruption, str) or corruption not in CORRUPTIONS:
+        asked = str(corruption)
+        near = [name for name in CORRUPTIONS if asked and asked in name]
+        near = near or difflib.get_close_matches(asked, CORRUPTIONS, n=3, cutoff=0.6)
         raise ShiftlakeError(
             "There is no corruption of this name.",
             expected="one of " + ", ".join(CORRUPTIONS),
@@ -104,8 +120,7 @@ def check_corruption(corruption: str) -> None:
 
 def check_severity(severity: int) -> None:
     """Raise unless this is a severity of ImageNet-C."""
-    whole = isinstance(severity, int | np.integer) and not isinstance(severity, bool)
-    if not whole or severity not in SEVERITIES:
+    if not is_whole(severity) or severity not in SEVERITIES:
         raise ShiftlakeError(
             "There is no such severity.",
             expected="1, 2, 3, 4 or 5",
@@ -115,31 +130,11 @@ def check_severity(severity: int) -> None:
         )
 
 
-def check_mode(mode: Mode) -> None:
-    """Raise unless there is such an arithmetic."""
-    if mode not in MODES:
-        raise ShiftlakeError(
-            "There is no such mode of arithmetic.",
-            expected="'exact' or 'fast'",
-            found=repr(mode),
-            where="mode",
-            remedy="Use 'fast' for making datasets and 'exact' for the official bits.",
-        )
-
-
 def check_image(image: Image, preset: str) -> None:
     """Raise unless this is an image that the preset's parameters are meant for."""
     size = parameters.size(preset)
     shape = (size, size, 3)
-    if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
-        raise ShiftlakeError(
-            "This is no image of 8-bit samples.",
-            expected=f"a uint8 array of shape {shape}",
-            found=f"{getattr(image, 'dtype', type(image).__name__)}",
-            where="image",
-            remedy="Give RGB samples in 0..255: for floats in [0, 1], "
-            "np.rint(255 * image).astype(np.uint8).",
-        )
+    check_samples(image, str(shape))
     if image.shape != shape:
         fitting = [name for name in parameters.presets() if parameters.size(name) in image.shape]
         raise ShiftlakeError(
@@ -150,32 +145,3 @@ def check_image(image: Image, preset: str) -> None:
             remedy="Resize and crop first (ImageNet-C: the shorter side to 256, the centre of 224)"
             + (f", or choose the preset {fitting[0]}." if fitting else "."),
         )
-
-
-def _draws(
-    corruption: str,
-    severity: int,
-    rng: np.random.RandomState | None,
-    key: Key | str | None,
-) -> Draws:
-    if rng is not None and key is None:
-        if not isinstance(rng, np.random.RandomState):
-            raise ShiftlakeError(
-                "Only NumPy's legacy generator draws what the official code drew.",
-                expected="a numpy.random.RandomState",
-                found=type(rng).__name__,
-                where="rng",
-                remedy="Give numpy.random.RandomState(seed), or a key.",
-            )
-        return Replay(rng)
-    if rng is not None or (key is None and corruption not in DETERMINISTIC_CORRUPTIONS):
-        raise ShiftlakeError(
-            f"It is not clear where the random numbers of {corruption} come from.",
-            expected="either rng= or key=",
-            found="both" if rng is not None else "neither",
-            where="rng, key",
-            remedy="Give key=<the image's key> for draws that never change, "
-            "or rng=numpy.random.RandomState(seed) to replay a generator.",
-        )
-    # What draws nothing gets a source all the same: it is never asked.
-    return Keyed(Key(key or "") if not isinstance(key, Key) else key, corruption, severity)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ops.compiled import compiled
 from ops.corruptions.gaussian import sum_pairs
+from ops.corruptions.rounding import exp
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -107,17 +108,15 @@ def split_disk(kernel: Floats, radius: float, sigma: float, side: int) -> Disk:
         Whose parts add up to the kernel within 1e-7 of the weight of a pixel of the disk.
     """
     reach, middle = side // 2, len(kernel) // 2
-    gaussian = cv2.getGaussianKernel(side, sigma, cv2.CV_64F)[:, 0]
-    while reach and gaussian[len(gaussian) // 2 + reach] < 1e-12:
+    gaussian = sampled_gaussian(side, sigma)
+    while reach and gaussian[reach] < 1e-12:
         reach -= 1
-    half = np.asarray(gaussian[side // 2 : side // 2 + reach + 1], np.float64)
+    half = gaussian[: reach + 1]
     offsets = np.arange(-middle - reach, middle + reach + 1)
     inside = (offsets**2 + offsets[:, None] ** 2 <= radius**2).astype(np.float64)
     area = inside.sum()
-    softened = cv2.sepFilter2D(
-        inside / area, -1, gaussian, gaussian, borderType=cv2.BORDER_CONSTANT
-    )
-    rest = np.pad(kernel.astype(np.float64), reach) - softened
+    soft = softened(np.pad(inside / area, side // 2), gaussian)
+    rest = np.pad(kernel.astype(np.float64), reach) - soft
     rim = np.where(np.abs(rest) > _ROUNDING / area, rest, 0.0)
     # The sum decides what a flat image becomes: the rounding that is left out is spread over it.
     scale = (1.0 + (rest - rim).sum()) / area
@@ -140,6 +139,35 @@ def split_disk(kernel: Floats, radius: float, sigma: float, side: int) -> Disk:
         np.column_stack((which, taps[:, 1])).astype(np.int64),
         weights.astype(np.float32),
     )
+
+
+def sampled_gaussian(side: int, sigma: float) -> Doubles:
+    """Weights of a gaussian of sum 1 over ``side`` samples, an odd number.
+
+    Returns
+    -------
+    float64 array, shape (side // 2 + 1,)
+        From the middle outwards; the same on every processor.
+    """
+    heights = [exp(-0.5 / (sigma * sigma) * (at * at)) for at in range(side // 2 + 1)]
+    total = math.fsum([heights[0], *heights[1:], *heights[1:]])
+    return np.array([height / total for height in heights])
+
+
+def softened(field: Doubles, half: Doubles) -> Doubles:
+    """Weigh a field along both axes, float64 of shape (n, n), smaller by the gaussian's reach.
+
+    Sample by sample: filters of libraries add in an order that depends on the processor.
+    """
+    reach = len(half) - 1
+    for _ in range(2):
+        size = len(field) - 2 * reach
+        total = half[0] * field[reach : reach + size]
+        for at in range(1, reach + 1):
+            before, after = (field[reach + side : reach + side + size] for side in (-at, at))
+            total += half[at] * (before + after)
+        field = total.T
+    return field
 
 
 class _Pairs(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import cv2
 import numpy as np
@@ -17,17 +17,24 @@ import numpy.typing as npt
 import yaml
 from scipy import ndimage
 
-from ops.corruptions.draws import Draws, Replay
-from ops.corruptions.keyed import Key, Keyed
+from ops.corruptions import stored_kernels
+from ops.corruptions.arguments import is_whole
+from ops.corruptions.given_draws import given_draws
+from ops.corruptions.keyed import Key
+from ops.corruptions.opencv_threads import one_thread
 from ops.errors import ShiftlakeError
 
 DISTORTIONS: tuple[str, ...] = ("gaussian_blur", "gaussian_noise")
 LEVELS: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
 # Part of every distorted dataset's version: raised by one whenever a pixel changes.
 ENGINE_VERSION = 1
+# The family of a key that names none.
+DATASET = "distorted"
 
-Picture = npt.NDArray[np.uint8] | npt.NDArray[np.float32]
+Samples = npt.NDArray[np.uint8] | npt.NDArray[np.float32]
 
+# What lies outside the picture, as the presets name it, OpenCV and SciPy.
+_BORDERS: dict[str, tuple[int, Literal["constant"]]] = {"zeros": (cv2.BORDER_CONSTANT, "constant")}
 _FILE = Path(__file__).with_name("data") / "distortions.yaml"
 
 
@@ -85,19 +92,20 @@ def resized(image: npt.NDArray[np.uint8], preset: str) -> npt.NDArray[np.uint8]:
     if size is None or image.shape[:2] == (size, size):
         return image
     # Plain bilinear: of a large photograph most pixels are skipped, as in the published code.
-    small = cv2.resize(image, (size, size), interpolation=cv2.INTER_LINEAR)
+    with one_thread():
+        small = cv2.resize(image, (size, size), interpolation=cv2.INTER_LINEAR)
     return np.asarray(small, np.uint8)
 
 
 def distort(
-    image: Picture,
+    image: Samples,
     distortion: str,
     level: int,
     *,
     preset: str,
     rng: np.random.RandomState | None = None,
     key: Key | str | None = None,
-) -> Picture:
+) -> Samples:
     """Distort one image as DeepCorrect does.
 
     Parameters
@@ -111,7 +119,8 @@ def distort(
     preset : str
         One of :func:`presets`.
     rng, key : numpy.random.RandomState, or Key or str
-        Where the noise comes from, one of the two; the blur needs neither. With a key, a preset
+        Where the noise comes from, one of the two; the blur needs neither. A string is
+        ``Key(string)``, and a key without a dataset one of ``"distorted"``. With a key, a preset
         with common noise has one field for all levels; with a generator, restarting it is up to
         the caller.
 
@@ -131,47 +140,34 @@ def distort(
     (arXiv:1705.02406), section III; the details are those of the published code.
     """
     chosen = parameters(distortion, level, preset)
+    noisy = distortion == "gaussian_noise"
+    # Common noise is one field, scaled: that of no level.
+    place = 0 if noisy and chosen["common"] else level
+    draws = given_draws(distortion, place, rng, key, dataset=DATASET, drawing=noisy)
     if distortion == "gaussian_blur":
         return _blur(_checked(image, chosen["arithmetic"]), **chosen)
-    noise = _draws(level, chosen["common"], rng, key).normal(
-        "noise", 0.0, chosen["sigma"], _checked(image, "float").shape
-    )
+    noise = draws.normal("noise", 0.0, chosen["sigma"], _checked(image, "float").shape)
     return (image + noise).astype(np.float32)
 
 
-def _blur(image: Picture, *, sigma: float, taps: int, border: str, arithmetic: str) -> Picture:
+def _blur(image: Samples, *, sigma: float, taps: int, border: str, arithmetic: str) -> Samples:
+    _require("border", border, tuple(_BORDERS))
+    of_opencv, of_scipy = _BORDERS[border]
     if arithmetic == "uint8":
-        blurred = cv2.GaussianBlur(image, (taps, taps), sigma, None, sigma, cv2.BORDER_CONSTANT)
+        with one_thread():
+            blurred = cv2.GaussianBlur(image, (taps, taps), sigma, None, sigma, of_opencv)
         return np.asarray(blurred, np.uint8)
     # Not OpenCV's floating-point filter, whose last bits depend on the processor. With an even
     # number of taps there is one more before the pixel than after it.
-    places = np.arange(taps) - (taps - 1) / 2
-    weights = np.exp(-0.5 * (places / sigma) ** 2)
-    weights /= weights.sum()
+    half = stored_kernels.distortion(sigma, taps)
+    weights = np.concatenate((half[::-1], half[taps % 2 :]))
     found: npt.NDArray[np.float64] = image.astype(np.float64)
     for axis in (0, 1):
-        found = ndimage.correlate1d(found, weights, axis, mode="constant", cval=0.0)
+        found = ndimage.correlate1d(found, weights, axis, mode=of_scipy, cval=0.0)
     return found.astype(np.float32)
 
 
-def _draws(
-    level: int, common: bool, rng: np.random.RandomState | None, key: Key | str | None
-) -> Draws:
-    if (rng is None) == (key is None):
-        raise ShiftlakeError(
-            "It is not clear where the noise comes from.",
-            expected="either rng= or key=",
-            found="neither" if rng is None else "both",
-            where="rng, key",
-            remedy="give key=<the image's key>, or rng=numpy.random.RandomState(seed)",
-        )
-    if rng is not None:
-        return Replay(rng)
-    keyed = key if isinstance(key, Key) else Key(str(key), dataset="distorted")
-    return Keyed(keyed, "gaussian_noise", 0 if common else level)
-
-
-def _checked(image: Picture, arithmetic: str) -> Picture:
+def _checked(image: Samples, arithmetic: str) -> Samples:
     allowed = ("uint8",) if arithmetic == "uint8" else ("uint8", "float32")
     found = getattr(image, "dtype", type(image).__name__)
     shape: tuple[int, ...] = getattr(image, "shape", ())
@@ -187,7 +183,7 @@ def _checked(image: Picture, arithmetic: str) -> Picture:
 
 
 def _require(what: str, found: object, choices: Sequence[object] | Mapping[str, object]) -> None:
-    if found not in choices or isinstance(found, bool):
+    if not (isinstance(found, str) or is_whole(found)) or found not in choices:
         raise ShiftlakeError(
             f"There is no such {what}.",
             expected=f"one of {', '.join(map(str, choices))}",

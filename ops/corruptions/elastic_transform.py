@@ -19,7 +19,6 @@ from ops.corruptions.affine import warp_affine
 from ops.corruptions.displacement import displace
 from ops.corruptions.gaussian import blur_field
 from ops.corruptions.kernel import Image, Level
-from ops.corruptions.picture import Picture
 from ops.corruptions.unit_interval import uniform32
 from ops.corruptions.wide_gaussian import blur_wide, blur_wide_exact
 
@@ -56,13 +55,13 @@ def exact(image: Image, level: Level) -> Image:
     return displace(warped, across, down)
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """Distort with displacement fields of single precision; the rest is that of `exact`.
 
     Parameters
     ----------
-    picture : Picture
-        The image.
+    image : uint8 array, shape (height, width, 3)
+        RGB.
     levels : sequence of Level
         As for `exact`.
 
@@ -71,8 +70,8 @@ def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
     list of uint8 arrays, shape (size, size, 3)
         One for each level.
     """
-    shape = picture.pixels.shape[:2]
-    clear = _four_channels(picture.pixels)
+    shape = image.shape[:2]
+    clear = _four_channels(image)
     warped = np.empty_like(clear)  # one for all: fresh memory costs more than what is put there
     outputs = []
     for level in levels:

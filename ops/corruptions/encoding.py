@@ -13,6 +13,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from ops.corruptions.arguments import is_whole
+from ops.corruptions.opencv_threads import one_thread
 from ops.errors import ShiftlakeError
 
 STORED_QUALITY = 85
@@ -41,13 +43,16 @@ def encode_jpeg(
     Raises
     ------
     ShiftlakeError
-        The array is no RGB picture of 8 bits.
+        The array is no RGB picture of 8 bits, or there is no such quality.
     """
-    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or 0 in image.shape:
+    check_quality(quality)
+    kind = getattr(image, "dtype", type(image).__name__)
+    shape: tuple[int, ...] = getattr(image, "shape", ())
+    if kind != np.uint8 or len(shape) != 3 or shape[2] != 3 or 0 in shape:
         raise ShiftlakeError(
             "Only RGB pictures of 8 bits become JPEG.",
             expected="uint8 of shape (height, width, 3)",
-            found=f"{image.dtype} of shape {image.shape}",
+            found=f"{kind} of shape {shape}",
             where="ops.corruptions.encoding.encode_jpeg",
             remedy="Convert the picture to uint8 RGB first.",
         )
@@ -56,7 +61,8 @@ def encode_jpeg(
         *(cv2.IMWRITE_JPEG_OPTIMIZE, int(optimize)),
         *(cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_420),
     ]
-    _, data = cv2.imencode(".jpg", cv2.cvtColor(image, cv2.COLOR_RGB2BGR), flags)
+    with one_thread():
+        _, data = cv2.imencode(".jpg", cv2.cvtColor(image, cv2.COLOR_RGB2BGR), flags)
     return bytes(data)
 
 
@@ -89,4 +95,17 @@ def decode_jpeg(data: bytes) -> npt.NDArray[np.uint8]:
             where="ops.corruptions.encoding.decode_jpeg",
             remedy="Check where the bytes come from.",
         )
-    return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2RGB), np.uint8)
+    with one_thread():
+        return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2RGB), np.uint8)
+
+
+def check_quality(quality: object) -> None:
+    """Raise unless this is a quality in libjpeg's scale."""
+    if not is_whole(quality) or not 1 <= quality <= 100:
+        raise ShiftlakeError(
+            "There is no such quality of a JPEG.",
+            expected="a whole number from 1 to 100",
+            found=repr(quality),
+            where="quality",
+            remedy=f"ImageNet-C was stored at {STORED_QUALITY}.",
+        )

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from ops.compiled import compiled
 from ops.corruptions.diamond_square import heights
 from ops.corruptions.kernel import Image, Level
-from ops.corruptions.picture import Picture
 from ops.corruptions.unit_interval import uniform32
 
 Doubles = npt.NDArray[np.float64]
@@ -45,13 +44,13 @@ def exact(image: Image, level: Level) -> Image:
     return out
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """Fog in single precision.
 
     Parameters
     ----------
-    picture : Picture
-        The image.
+    image : uint8 array, shape (height, width, 3)
+        RGB.
     levels : sequence of Level
         As for `exact`.
 
@@ -60,7 +59,6 @@ def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
     list of uint8 arrays, shape (height, width, 3)
         One for each level.
     """
-    image = picture.pixels
     brightest = image.max() / 255.0
     outputs = []
     for level in levels:

@@ -10,7 +10,6 @@ import numpy as np
 from ops.compiled import compiled
 from ops.corruptions import textures
 from ops.corruptions.kernel import Image, Level
-from ops.corruptions.picture import Picture
 from ops.errors import ShiftlakeError
 
 # The official code lists six photographs and draws one of the first five; the second and the
@@ -37,16 +36,13 @@ def exact(image: Image, level: Level) -> Image:
     Raises
     ------
     ShiftlakeError
-        There are no photographs, or the one drawn is smaller than the picture.
+        There are no photographs, or one is not larger than the picture.
     """
     photographs = textures.found() if level.textures is None else level.textures
-    require_textures(photographs)
-    texture = photographs[int(level.draws.integers("texture", 0, DRAWN, ()))]
-    scale = level.parameters["texture_scale"]
-    if scale != 1:
-        texture = np.asarray(cv2.resize(texture, None, fx=scale, fy=scale), np.uint8)
     height, width, _ = image.shape
-    require_larger(texture, (height, width))
+    scale = level.parameters["texture_scale"]
+    require_larger(photographs, scale, (height, width))
+    texture = scaled(photographs[int(level.draws.integers("texture", 0, DRAWN, ()))], scale)
     row = int(level.draws.integers("row", 0, len(texture) - height, ()))
     column = int(level.draws.integers("column", 0, len(texture[0]) - width, ()))
     out = np.empty_like(image)
@@ -57,9 +53,9 @@ def exact(image: Image, level: Level) -> Image:
     return out
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """The same: the weights meet whole numbers, and only doubles round all sums alike."""
-    return [exact(picture.pixels, level) for level in levels]
+    return [exact(image, level) for level in levels]
 
 
 @compiled()
@@ -71,25 +67,27 @@ def _blend(image: Image, texture: Image, weight: float, texture_weight: float, o
             blended[i] = np.uint8(min(mixed, 255.0))
 
 
-def require_textures(found: Sequence[Image]) -> None:
-    """Raise unless there are as many photographs as are drawn from."""
-    if len(found) < DRAWN:
-        raise ShiftlakeError(
-            "Frost draws one of more photographs than were given.",
-            expected=f"at least {DRAWN}",
-            found=len(found),
-            where="textures",
-            remedy="Give the published photographs in the order of their numbers.",
-        )
+def scaled(texture: Image, scale: float) -> Image:
+    """A photograph at the size it is cut from, as OpenCV resizes it; itself at scale 1."""
+    if scale == 1:
+        return texture
+    return np.asarray(cv2.resize(texture, None, fx=scale, fy=scale), np.uint8)
 
 
-def require_larger(texture: Image, size: tuple[int, int]) -> None:
-    """Raise unless a photograph has room for pictures of a height and width."""
-    if texture.shape[0] <= size[0] or texture.shape[1] <= size[1]:
-        raise ShiftlakeError(
-            "A frost photograph does not cover the picture.",
-            expected=f"more than {size[0]} x {size[1]} pixels",
-            found=f"{texture.shape[0]} x {texture.shape[1]}",
-            where="textures",
-            remedy="Give the published photographs, or choose a preset of smaller pictures.",
-        )
+def require_larger(photographs: Sequence[Image], scale: float, size: tuple[int, int]) -> None:
+    """Raise unless each photograph has room for pictures of a height and width.
+
+    All that may be drawn, not only the one that is: whether there is an error is no matter of
+    chance.
+    """
+    for number, texture in enumerate(photographs[:DRAWN], 1):
+        # OpenCV rounds halves to the even number, as Python does.
+        found = round(scale * texture.shape[0]), round(scale * texture.shape[1])
+        if found[0] <= size[0] or found[1] <= size[1]:
+            raise ShiftlakeError(
+                "A frost photograph does not cover the picture.",
+                expected=f"more than {size[0]} x {size[1]} pixels, resized by {scale}",
+                found=f"{found[0]} x {found[1]}",
+                where=f"textures, photograph {number}",
+                remedy="Give the published photographs, or choose a preset of smaller pictures.",
+            )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from ops.corruptions.gaussian import blur_levels
 from ops.corruptions.kernel import Image, Level
-from ops.corruptions.picture import Picture
 
 
 def exact(image: Image, level: Level) -> Image:
@@ -27,6 +26,6 @@ def exact(image: Image, level: Level) -> Image:
     return blur_levels(image, level.parameters["sigma"])
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """The same: the result is cut to whole levels, and where an image is flat the last bit cuts."""
-    return [exact(picture.pixels, level) for level in levels]
+    return [exact(image, level) for level in levels]

@@ -24,7 +24,6 @@ from ops.corruptions.draws import Draws
 from ops.corruptions.gaussian import blur_levels
 from ops.corruptions.kernel import Image, Level
 from ops.corruptions.keyed import Keyed
-from ops.corruptions.picture import Picture
 
 Codes = npt.NDArray[np.uint8]
 
@@ -60,9 +59,9 @@ def exact(image: Image, level: Level) -> Image:
     return blur_levels(np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGBA2RGB), np.uint8), sigma)
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """The same: a last bit that differs before the copies would be spread by the second blur."""
-    return [exact(picture.pixels, level) for level in levels]
+    return [exact(image, level) for level in levels]
 
 
 def displacement_codes(draws: Draws, delta: int, copies: int) -> Codes:

@@ -82,7 +82,7 @@ def _change(pixels: Image, levels: Doubles, changes: Doubles, out: Image) -> Non
                 results[i] = np.uint8(min(max(sample, 0.0), 1.0) * 255.0)
 
 
-def change(image: Image, changes: Sequence[Change]) -> list[Image]:
+def change(image: Image, changes: Sequence[Change]) -> Image:
     """Apply several changes to one image, each to the image itself.
 
     Parameters
@@ -94,11 +94,11 @@ def change(image: Image, changes: Sequence[Change]) -> list[Image]:
 
     Returns
     -------
-    list of uint8 arrays, shape (height, width, 3)
-        RGB, truncated to whole grey levels; one for each change.
+    uint8 array, shape (changes, height, width, 3)
+        RGB, truncated to whole grey levels.
     """
     out = np.empty((len(changes), *image.shape), np.uint8)
     rows = image.shape[0]
     levels = np.arange(256) / 255.0
     _change(image, levels, np.array(changes, np.float64), out.reshape(len(changes), rows, -1))
-    return list(out)
+    return out

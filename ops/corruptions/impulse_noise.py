@@ -14,7 +14,6 @@ from ops.compiled import compiled
 from ops.corruptions import laws
 from ops.corruptions.kernel import Image, Level
 from ops.corruptions.keyed import Keyed
-from ops.corruptions.picture import Picture
 
 
 def exact(image: Image, level: Level) -> Image:
@@ -25,19 +24,18 @@ def exact(image: Image, level: Level) -> Image:
     return np.asarray(image * kept + np.uint8(255) * white)
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """Keyed impulses by comparing 16 bits with two thresholds."""
-    return [_fast(picture, level) for level in levels]
+    return [_fast(image, level) for level in levels]
 
 
-def _fast(picture: Picture, level: Level) -> Image:
+def _fast(image: Image, level: Level) -> Image:
     if not isinstance(level.draws, Keyed):  # drawing costs far more than the arithmetic
-        return exact(picture.pixels, level)
-    pixels = picture.pixels
-    halves = level.draws.halves("impulses", pixels.size)
-    out = np.empty_like(pixels)
+        return exact(image, level)
+    halves = level.draws.halves("impulses", image.size)
+    out = np.empty_like(image)
     threshold = laws.impulse_threshold(level.parameters["amount"])
-    _flip(pixels.reshape(-1), halves, threshold, out.reshape(-1))
+    _flip(image.reshape(-1), halves, threshold, out.reshape(-1))
     return out
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from ops.corruptions.encoding import decode_jpeg, encode_jpeg
 from ops.corruptions.kernel import Image, Level
-from ops.corruptions.picture import Picture
 
 
 def exact(image: Image, level: Level) -> Image:
@@ -27,6 +26,6 @@ def exact(image: Image, level: Level) -> Image:
     return decode_jpeg(encode_jpeg(image, level.parameters["quality"]))
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """The same; there is nothing to gain or to lose."""
-    return [exact(picture.pixels, level) for level in levels]
+    return [exact(image, level) for level in levels]

@@ -1,4 +1,4 @@
-"""What every corruption's file offers, and which file holds which corruption."""
+"""What every corruption's file offers; the file bears the name of the corruption."""
 
 from __future__ import annotations
 
@@ -11,32 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ops.corruptions.draws import Draws
-from ops.corruptions.picture import Picture
 
 Image = npt.NDArray[np.uint8]
-
-# Modules are imported when their corruption is first asked for: each compiles for a moment.
-_MODULES: dict[str, str] = {
-    "gaussian_noise": "gaussian_noise",
-    "shot_noise": "shot_noise",
-    "impulse_noise": "impulse_noise",
-    "speckle_noise": "speckle_noise",
-    "defocus_blur": "defocus_blur",
-    "glass_blur": "glass_blur",
-    "motion_blur": "motion_blur",
-    "zoom_blur": "zoom_blur",
-    "gaussian_blur": "gaussian_blur",
-    "snow": "snow",
-    "frost": "frost",
-    "fog": "fog",
-    "spatter": "spatter",
-    "brightness": "brightness",
-    "saturate": "saturate",
-    "contrast": "contrast",
-    "elastic_transform": "elastic_transform",
-    "pixelate": "pixelate",
-    "jpeg_compression": "jpeg_compression",
-}
 
 
 @dataclass(frozen=True)
@@ -60,15 +36,16 @@ class Level:
 
 
 class Kernel(Protocol):
-    """A corruption, in both arithmetics. Every module named above is one."""
+    """A corruption, in both arithmetics. The module of each corruption's name is one."""
 
     def exact(self, image: Image, level: Level) -> Image:
         """The official operation order in the official precision; uint8 (H, W, 3) in and out."""
 
-    def fast(self, picture: Picture, levels: Sequence[Level]) -> list[Image]:
+    def fast(self, image: Image, levels: Sequence[Level]) -> list[Image]:
         """Outputs of several severities of one image, within the stated bound of `exact`."""
 
 
 def kernel(corruption: str) -> Kernel:
     """The kernel of a corruption whose name is known to be one."""
-    return cast(Kernel, import_module(f"ops.corruptions.{_MODULES[corruption]}"))
+    # Imported when first asked for: each compiles for a moment.
+    return cast(Kernel, import_module(f"ops.corruptions.{corruption}"))

@@ -25,14 +25,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from ops.corruptions import laws
+from ops.corruptions.arguments import is_whole
 from ops.corruptions.draws import Doubles, Integers, Shape
+from ops.errors import ShiftlakeError
 
 # Part of every keyed pixel: a code is never given to another purpose.
 PURPOSES: dict[str, int] = {
@@ -59,16 +61,94 @@ class Key:
     Parameters
     ----------
     source_key : str
-        The key of the source image in its dataset.
+        The key of the source image in its dataset; not empty.
     seed : int
-        Another seed, another realisation of the whole dataset.
-    dataset : str
+        Another seed, another realisation of the whole dataset. Of 64 bits with a sign.
+    dataset : str, optional
         The family that is rendered. A stored dataset and the same one made on the fly share it.
+        By default that of whatever is given the key: ``"imagenet_c"`` for corruptions,
+        ``"imagenet_p"`` for sequences, ``"distorted"`` for DeepCorrect's distortions.
+
+    Raises
+    ------
+    ShiftlakeError
+        If one of them is of another type, empty, too large, or no text that can be digested.
     """
 
     source_key: str
     seed: int = 0
-    dataset: str = "imagenet_c"
+    dataset: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_text("source_key", self.source_key)
+        if self.dataset is not None:
+            _check_text("dataset", self.dataset)
+        if not is_whole(self.seed) or not -(2**63) <= self.seed < 2**63:
+            raise ShiftlakeError(
+                "This is no seed of a key.",
+                expected="a whole number of 64 bits, from -2**63 to 2**63 - 1",
+                found=repr(self.seed),
+                where="Key.seed",
+                remedy="Give an int: 0 is the seed of the rendered datasets.",
+            )
+        object.__setattr__(self, "seed", int(self.seed))
+
+    def of(self, dataset: str) -> Key:
+        """The same key of a family, unless it names one."""
+        return self if self.dataset is not None else replace(self, dataset=dataset)
+
+
+def given_key(key: object, dataset: str) -> Key:
+    """The key that an argument stands for.
+
+    Parameters
+    ----------
+    key : Key or str
+        As a caller gave it; a string is the source key.
+    dataset : str
+        The family of a key that names none.
+
+    Returns
+    -------
+    Key
+        With a dataset.
+
+    Raises
+    ------
+    ShiftlakeError
+        If it is neither, or a string that no source key can be.
+    """
+    if isinstance(key, Key):
+        return key.of(dataset)
+    if isinstance(key, str):
+        return Key(key, dataset=dataset)
+    raise ShiftlakeError(
+        "This is no key of an image.",
+        expected="a Key or a str",
+        found=f"{key!r} of type {type(key).__name__}",
+        where="key",
+        remedy="Give the key that the image has in its dataset: a number as str(number).",
+    )
+
+
+def _check_text(name: str, text: object) -> None:
+    # A zero byte is what parts the texts of the digest; a lone surrogate has no UTF-8.
+    if isinstance(text, str) and text and "\0" not in text:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            pass
+        else:
+            return
+    raise ShiftlakeError(
+        f"This is no {name} of a key.",
+        expected="a str, not empty, that UTF-8 can write, without a zero byte",
+        found=f"{text!r} of type {type(text).__name__}",
+        where=f"Key.{name}",
+        remedy="Give the key that the image has in its dataset: a number as str(number)."
+        if name == "source_key"
+        else "Give a name such as 'imagenet_c', or none for that of what is made.",
+    )
 
 
 @dataclass(frozen=True)
@@ -78,13 +158,18 @@ class Keyed:
     Parameters
     ----------
     key : Key
-        The source image's.
+        The source image's; with a dataset.
     corruption : str
         Name of the corruption, perturbation or distortion.
     severity : int
         1 to 5, or the level.
     part : int
         Tells apart what one key makes several of, as the frames of a sequence.
+
+    Raises
+    ------
+    ShiftlakeError
+        If the key names no dataset: then two families would draw alike.
     """
 
     key: Key
@@ -92,13 +177,23 @@ class Keyed:
     severity: int
     part: int = 0
 
+    def __post_init__(self) -> None:
+        if self.key.dataset is None:
+            raise ShiftlakeError(
+                "It is not clear which family's draws are meant.",
+                expected="a key with a dataset",
+                found=repr(self.key),
+                where="Keyed.key",
+                remedy="Give Key(..., dataset=...), or key.of(dataset).",
+            )
+
     @cached_property
     def philox_key(self) -> tuple[int, int]:
         """The generator's key, two words of 32 bits."""
         text = "\0".join(
             (
                 str(self.key.seed),
-                self.key.dataset,
+                str(self.key.dataset),
                 self.corruption,
                 str(self.severity),
                 self.key.source_key,

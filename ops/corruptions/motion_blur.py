@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from ops.corruptions.kernel import Image, Level
 from ops.corruptions.motion_taps import Taps, blur_exact, blur_fast, motion_taps, padded_levels
-from ops.corruptions.picture import Picture
 
 
 def exact(image: Image, level: Level) -> Image:
@@ -27,10 +26,10 @@ def exact(image: Image, level: Level) -> Image:
     return blur_exact(image, _taps(level))
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """In float32, on one padded picture."""
     taps = [_taps(level) for level in levels]
-    padded = padded_levels(picture.pixels, max(each.margin for each in taps))
+    padded = padded_levels(image, max(each.margin for each in taps))
     return [blur_fast(padded, each) for each in taps]
 
 

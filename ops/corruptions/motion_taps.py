@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import cv2
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ops.compiled import compiled
+from ops.corruptions.rounding import exp, sin_cos
 
 # Quantum values of ImageMagick's 16-bit build per grey level.
 _QUANTA = 257
@@ -77,23 +79,31 @@ def motion_taps(radius: float, sigma: float, angle: float) -> Taps:
     Taps
         As of ImageMagick 6's MotionBlurImage.
     """
-    width = 2 * math.ceil(radius) + 1
-    # Sums and quotients in ImageMagick's own order: a last bit decides where half a pixel falls.
-    heights = [
-        math.exp(-(float(tap) * tap) / (2.0 * sigma * sigma)) / (math.sqrt(2.0 * math.pi) * sigma)
-        for tap in range(width)
-    ]
-    total = 0.0
-    for height in heights:
-        total += height
-    radians = math.pi * angle / 180.0
-    down, right = width * math.sin(radians), width * math.cos(radians)
+    weights = _weights(radius, sigma)
+    width = len(weights)
+    sine, cosine = sin_cos(math.pi * angle / 180.0)
+    down, right = width * sine, width * cosine
     length = math.hypot(down, right)
     return Taps(
         np.array([math.ceil(tap * down / length - 0.5) for tap in range(width)], np.int64),
         np.array([math.ceil(tap * right / length - 0.5) for tap in range(width)], np.int64),
-        np.array([height / total for height in heights]),
+        weights,
     )
+
+
+@lru_cache(maxsize=256)
+def _weights(radius: float, sigma: float) -> npt.NDArray[np.float64]:
+    # Sums and quotients in ImageMagick's own order: a last bit decides where half a pixel falls.
+    heights = [
+        exp(-(float(tap) * tap) / (2.0 * sigma * sigma)) / (math.sqrt(2.0 * math.pi) * sigma)
+        for tap in range(2 * math.ceil(radius) + 1)
+    ]
+    total = 0.0
+    for height in heights:
+        total += height
+    weights = np.array([height / total for height in heights])
+    weights.setflags(write=False)
+    return weights
 
 
 def padded_levels(image: npt.NDArray[np.uint8], margin: int) -> Padded:

@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -23,7 +24,21 @@ _FILE = Path(__file__).with_name("data") / "parameters.yaml"
 @lru_cache(maxsize=1)
 def _tables() -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = yaml.safe_load(_FILE.read_text("utf-8"))
+    for table in found.values():
+        table["corruptions"] = MappingProxyType(
+            {name: tuple(map(read_only, rows)) for name, rows in table["corruptions"].items()}
+        )
     return found
+
+
+def read_only(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters of one level as they are shared: nobody can change them for the others."""
+    return MappingProxyType({name: _frozen(value) for name, value in row.items()})
+
+
+def plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of one level's parameters of dicts and lists, as they are written to a file."""
+    return {name: _thawed(value) for name, value in row.items()}
 
 
 def presets() -> tuple[str, ...]:
@@ -33,19 +48,19 @@ def presets() -> tuple[str, ...]:
 
 def _preset(name: str) -> dict[str, Any]:
     tables = _tables()
-    if name not in tables:
+    if not isinstance(name, str) or name not in tables:
         near = difflib.get_close_matches(str(name), tables, n=1, cutoff=0.5)
         raise ShiftlakeError(
             "There is no table of parameters of this name.",
             expected="one of " + ", ".join(tables),
-            found=name,
+            found=repr(name),
             where="preset",
             remedy=f"Did you mean {near[0]}?" if near else "Choose one of the presets.",
         )
     return tables[name]
 
 
-def load(preset: str = "imagenet_224") -> dict[str, Severities]:
+def load(preset: str = "imagenet_224") -> Mapping[str, Severities]:
     """The parameters of every corruption.
 
     Parameters
@@ -55,18 +70,31 @@ def load(preset: str = "imagenet_224") -> dict[str, Severities]:
 
     Returns
     -------
-    dict
+    mapping
         From a corruption's name to five mappings from a parameter's name to its value, one for
-        each severity. The units are told at the head of the data file.
+        each severity; all read-only. The units are told at the head of the data file.
 
     Raises
     ------
     ShiftlakeError
         If there is no such table.
     """
-    return {name: tuple(rows) for name, rows in _preset(preset)["corruptions"].items()}
+    found: Mapping[str, Severities] = _preset(preset)["corruptions"]
+    return found
 
 
 def size(preset: str = "imagenet_224") -> int:
     """Height and width, in pixels, of the images a table is for."""
     return int(_preset(preset)["size"])
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return read_only(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _thawed(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return plain(value)
+    return list(value) if isinstance(value, tuple) else value

@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from ops.compiled import compiled
 from ops.corruptions.kernel import Image, Level
-from ops.corruptions.picture import Picture
 
-_WEIGHT_BITS = 22
+WEIGHT_BITS = 22
 
 
 # Unsigned: the compiled code then need not ask whether an index counts from the end.
@@ -44,18 +43,18 @@ def exact(image: Image, level: Level) -> Image:
     height, width, _ = image.shape
     small = np.empty((height, 3 * side), np.uint8)
     out = np.empty_like(image)
-    boxes = (*_boxes(height, side), *_boxes(width, side))
+    boxes = (*boxes_of(height, side), *boxes_of(width, side))
     _pixelate(image.reshape(height, -1), *boxes, small, out.reshape(height, -1))
     return out
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """The same: whole numbers throughout."""
-    return [exact(picture.pixels, level) for level in levels]
+    return [exact(image, level) for level in levels]
 
 
 @lru_cache(maxsize=64)
-def _boxes(size: int, side: int) -> tuple[Indices, Indices, Weights, Indices]:
+def boxes_of(size: int, side: int) -> tuple[Indices, Indices, Weights, Indices]:
     """Which samples of ``size`` make each of ``side``, and which of those each is made of again.
 
     Returns
@@ -74,7 +73,7 @@ def _boxes(size: int, side: int) -> tuple[Indices, Indices, Weights, Indices]:
     stop = (centre + scale / 2 + 0.5).astype(np.int64)
     first += (first - centre + 0.5) * (1 / scale) <= -0.5
     stop -= (stop - 1 - centre + 0.5) * (1 / scale) > 0.5
-    weight = np.floor((1 << _WEIGHT_BITS) / (stop - first) + 0.5)
+    weight = np.floor((1 << WEIGHT_BITS) / (stop - first) + 0.5)
     nearest = (np.arange(size) + 0.5) * (side / size)
     return (
         first.astype(np.uint32),
@@ -100,7 +99,7 @@ def _pixelate(
 ) -> None:
     """Average columns into ``small``, then its rows into the rows of ``out``."""
     one, two, three = np.uint32(1), np.uint32(2), np.uint32(3)
-    half = np.int32(1 << (_WEIGHT_BITS - 1))
+    half = np.int32(1 << (WEIGHT_BITS - 1))
     for y in range(len(image)):
         samples, narrow = image[y], small[y]
         k = np.uint32(0)
@@ -113,9 +112,9 @@ def _pixelate(
                 blue += np.int32(samples[j + two])
                 j += three
             weight = column_weight[i]
-            narrow[k] = (red * weight + half) >> _WEIGHT_BITS
-            narrow[k + one] = (green * weight + half) >> _WEIGHT_BITS
-            narrow[k + two] = (blue * weight + half) >> _WEIGHT_BITS
+            narrow[k] = (red * weight + half) >> WEIGHT_BITS
+            narrow[k + one] = (green * weight + half) >> WEIGHT_BITS
+            narrow[k + two] = (blue * weight + half) >> WEIGHT_BITS
             k += three
     n = small.shape[1]
     total = np.empty(n, np.int32)  # at most 255 * 2**22
@@ -129,7 +128,7 @@ def _pixelate(
                 total[sample] += np.int32(samples[sample]) * row_weight[i]
         mean = small[i]  # its samples are in the sums already
         for sample in range(n):
-            mean[sample] = total[sample] >> _WEIGHT_BITS
+            mean[sample] = total[sample] >> WEIGHT_BITS
         first = out[y]
         k = np.uint32(0)
         for nearest in nearest_column:

@@ -6,21 +6,21 @@ from collections.abc import Sequence
 
 from ops.corruptions import hsv
 from ops.corruptions.kernel import Image, Level
-from ops.corruptions.picture import Picture
 
 
 def exact(image: Image, level: Level) -> Image:
     """In double precision."""
-    return hsv.change(image, [_change(level)])[0]
+    changed: Image = hsv.change(image, [_change(level)])[0]
+    return changed
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """The same bits as `exact`, hue and saturation taken once.
 
     With whole gains most results are whole grey levels but for rounding, and single precision
     would truncate every second one of them to the level below.
     """
-    return hsv.change(picture.pixels, [_change(level) for level in levels])
+    return list(hsv.change(image, [_change(level) for level in levels]))
 
 
 def _change(level: Level) -> hsv.Change:

@@ -12,7 +12,6 @@ from ops.compiled import compiled
 from ops.corruptions import laws
 from ops.corruptions.kernel import Image, Level
 from ops.corruptions.keyed import Keyed
-from ops.corruptions.picture import Picture
 
 _GREY_LEVELS = 256
 
@@ -24,19 +23,18 @@ def exact(image: Image, level: Level) -> Image:
     return _seen(photons, int(counts.max()))[counts]
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """Keyed counts by one alias table for each grey level, the results already in it."""
-    return [_fast(picture, level) for level in levels]
+    return [_fast(image, level) for level in levels]
 
 
-def _fast(picture: Picture, level: Level) -> Image:
+def _fast(image: Image, level: Level) -> Image:
     if not isinstance(level.draws, Keyed):  # drawing costs far more than the arithmetic
-        return exact(picture.pixels, level)
-    pixels = picture.pixels
-    halves = level.draws.halves("counts", pixels.size)
-    out, rows = np.empty_like(pixels), len(pixels)
+        return exact(image, level)
+    halves = level.draws.halves("counts", image.size)
+    out, rows = np.empty_like(image), len(image)
     table, shift = columns(level.parameters["photons"])
-    _count(pixels.reshape(rows, -1), halves.reshape(rows, -1), table, shift, out.reshape(rows, -1))
+    _count(image.reshape(rows, -1), halves.reshape(rows, -1), table, shift, out.reshape(rows, -1))
     return out
 
 

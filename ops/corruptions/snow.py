@@ -13,7 +13,6 @@ from ops.corruptions.clipped_zoom import clipped_zoom, zoom_axis
 from ops.corruptions.kernel import Image, Level
 from ops.corruptions.keyed import Keyed
 from ops.corruptions.motion_taps import Taps, blur_exact, blur_fast, motion_taps, padded_levels
-from ops.corruptions.picture import Picture
 
 Singles = npt.NDArray[np.float32]
 Layer = npt.NDArray[np.uint8]
@@ -41,13 +40,13 @@ def exact(image: Image, level: Level) -> Image:
     return _under(layer, *whiteness(image), level)
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """The same but for the blur, which is summed in single precision.
 
     Parameters
     ----------
-    picture : Picture
-        The image.
+    image : uint8 array, shape (height, width, 3)
+        RGB.
     levels : sequence of Level
         As for `exact`.
 
@@ -56,10 +55,10 @@ def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
     list of uint8 arrays, shape (size, size, 3)
         One for each level.
     """
-    unit, white = whiteness(picture.pixels)
+    unit, white = whiteness(image)
     outputs = []
     for level in levels:
-        layer, taps = flakes(picture.pixels.shape[:2], level), wind(level)
+        layer, taps = flakes(image.shape[:2], level), wind(level)
         blown = blur_fast(padded_levels(layer, taps.margin), taps)[..., 0]
         outputs.append(_under(blown, unit, white, level))
     return outputs

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 import numpy.typing as npt
-from scipy.ndimage import gaussian_filter
+from scipy.ndimage import correlate1d
 
 from ops.compiled import compiled
-from ops.corruptions.gaussian import blur_field
+from ops.corruptions.edge_distance import edge_distance
+from ops.corruptions.gaussian import blur_field, gaussian_pairs
 from ops.corruptions.kernel import Image, Level
-from ops.corruptions.picture import Picture
 
 Singles = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -51,15 +51,15 @@ def exact(image: Image, level: Level) -> Image:
     if given["mud"]:
         cover, colour = _mud_cover(liquid, given["threshold"], given["intensity"]), MUD
     else:
-        cover, colour = _water_cover(liquid, given["intensity"]), WATER
+        cover, colour = water_cover(liquid, given["intensity"]), WATER
     out = np.empty_like(image)
-    _lay(image, cover, colour, given["mud"], out)
+    lay(image, cover, colour, given["mud"], out)
     return out
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """The same: one edge that is found elsewhere would change the drops around it."""
-    return [exact(picture.pixels, level) for level in levels]
+    return [exact(image, level) for level in levels]
 
 
 def relief(depth: Image) -> Singles:
@@ -75,14 +75,27 @@ def relief(depth: Image) -> Singles:
     float32 array, shape (height, width)
         Whole numbers of [0, 255].
     """
-    rim = cv2.distanceTransform(255 - cv2.Canny(depth, 50, 150), cv2.DIST_L2, 5)
-    _, rim = cv2.threshold(rim, _DEEPEST, _DEEPEST, cv2.THRESH_TRUNC)
-    rim = cv2.equalizeHist(cv2.blur(rim, (3, 3)).astype(np.uint8))
-    return cv2.blur(cv2.filter2D(rim, cv2.CV_8U, _EMBOSS), (3, 3)).astype(np.float32)
+    edges = np.asarray(cv2.Canny(depth, 50, 150), np.uint8)
+    near = cv2.blur(edge_distance(edges, _DEEPEST), (3, 3)).astype(np.uint8)
+    lit = cv2.filter2D(cv2.equalizeHist(near), cv2.CV_8U, _EMBOSS)
+    return np.asarray(cv2.blur(lit, (3, 3)), np.float32)
 
 
-def _water_cover(liquid: Doubles, intensity: float) -> Singles:
-    """How much water lies on each pixel, in [0, intensity]."""
+def water_cover(liquid: Doubles, intensity: float) -> Singles:
+    """How much water lies on each pixel.
+
+    Parameters
+    ----------
+    liquid : float64 array, shape (height, width)
+        Of the water where there is any, 0 elsewhere.
+    intensity : float
+        Of the deepest water.
+
+    Returns
+    -------
+    float32 array, shape (height, width)
+        In [0, intensity].
+    """
     depth = (liquid * 255).astype(np.uint8)
     cover: Singles = depth * relief(depth)
     cover /= cover.max()
@@ -93,13 +106,18 @@ def _water_cover(liquid: Doubles, intensity: float) -> Singles:
 def _mud_cover(liquid: Doubles, threshold: float, sigma: float) -> Singles:
     """How much of each pixel mud hides: 0, or in [0.8, 1]."""
     wet = (liquid > threshold).astype(np.float32)
-    cover = np.asarray(gaussian_filter(wet, sigma, mode="nearest"), np.float32)
+    # As scipy.ndimage.gaussian_filter, which would take the processor's own weights.
+    pairs = gaussian_pairs(sigma)
+    weights = np.concatenate((pairs[:0:-1], pairs))
+    down = correlate1d(wet, weights, 0, mode="nearest")
+    cover = np.asarray(correlate1d(down, weights, 1, mode="nearest"), np.float32)
     cover[cover < THINNEST_MUD] = 0.0
     return cover
 
 
 @compiled()
-def _lay(image: Image, cover: Singles, colour: Singles, hides: bool, out: Image) -> None:
+def lay(image: Image, cover: Singles, colour: Singles, hides: bool, out: Image) -> None:
+    """Add a liquid of a colour to the image, which it hides or shines through, and truncate."""
     height, width, _ = image.shape
     for y in range(height):
         for x in range(width):

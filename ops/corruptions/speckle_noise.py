@@ -13,7 +13,6 @@ from ops.corruptions import laws
 from ops.corruptions.added_noise import add
 from ops.corruptions.kernel import Image, Level
 from ops.corruptions.keyed import Keyed
-from ops.corruptions.picture import Picture
 
 
 def exact(image: Image, level: Level) -> Image:
@@ -22,19 +21,18 @@ def exact(image: Image, level: Level) -> Image:
     return add(image, noise, relative=True)
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """Keyed noise as single-precision factors of the samples."""
-    return [_fast(picture, level) for level in levels]
+    return [_fast(image, level) for level in levels]
 
 
-def _fast(picture: Picture, level: Level) -> Image:
+def _fast(image: Image, level: Level) -> Image:
     if not isinstance(level.draws, Keyed):  # drawing costs far more than the arithmetic
-        return exact(picture.pixels, level)
-    pixels = picture.pixels
-    halves = level.draws.halves("noise", pixels.size)
-    out, rows = np.empty_like(pixels), len(pixels)
+        return exact(image, level)
+    halves = level.draws.halves("noise", image.size)
+    out, rows = np.empty_like(image), len(image)
     _scale(
-        pixels.reshape(rows, -1),
+        image.reshape(rows, -1),
         halves.reshape(rows, -1),
         factors(level.parameters["sigma"]),
         out.reshape(rows, -1),

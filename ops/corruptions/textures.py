@@ -32,9 +32,8 @@ _REMEDY = (
 )
 
 
-@cache
 def found() -> Textures:
-    """The frost photographs of this machine, read once.
+    """The frost photographs of this machine, read once for each value of the variable.
 
     Looked for in the folder ``$SHIFTLAKE_FROST``, then in an installed ``imagecorruptions``.
 
@@ -48,7 +47,12 @@ def found() -> Textures:
     ShiftlakeError
         There are none, or their hash is not that of the catalog.
     """
-    named = os.environ.get(FOLDER_VARIABLE)
+    return found_at(os.environ.get(FOLDER_VARIABLE) or None)
+
+
+@cache
+def found_at(named: str | None) -> Textures:
+    """As :func:`found`, for a value of the variable; what was found once is kept."""
     if named:
         return read(Path(named))
     package = find_spec("imagecorruptions")

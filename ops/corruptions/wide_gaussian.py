@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy import fft
 
 from ops.corruptions.gaussian import gaussian_pairs, sum_pairs
+from ops.corruptions.rounding import cos_pi
 
 Singles = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -84,11 +85,18 @@ def _weights(
     """What each cosine of a field is multiplied by, of the field's shape."""
     pairs = gaussian_pairs(sigma, truncate)
     pairs = np.append(pairs[0], 2 * pairs[1:])
-    along = [
-        np.cos(np.pi / size * np.outer(np.arange(size), np.arange(len(pairs)))) @ pairs
-        for size in shape
-    ]
+    along = [_answers(size, pairs) for size in shape]
     return np.asarray(gain * np.outer(*along), precision)
+
+
+def _answers(size: int, pairs: Doubles) -> Doubles:
+    """What the kernel makes of each cosine along an axis, float64 of shape (size,)."""
+    # NumPy's cosine and its matrix product have last bits that depend on the processor.
+    turn = np.array([cos_pi(part, size) for part in range(2 * size)])
+    total, frequency = np.zeros(size), np.arange(size)
+    for offset in range(len(pairs) - 1, -1, -1):
+        total += pairs[offset] * turn[offset * frequency % (2 * size)]
+    return total
 
 
 def _blur_row(field: Doubles, row: int, weights: Doubles) -> Doubles:

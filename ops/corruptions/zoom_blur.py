@@ -13,7 +13,6 @@ from ops.compiled import compiled
 from ops.corruptions.clipped_zoom import Axis, zoom_axis
 from ops.corruptions.kernel import Image, Level
 from ops.corruptions.lanes import LANES, add_weighted, interpolate
-from ops.corruptions.picture import Picture
 
 Factors = tuple[float, ...]
 Places = npt.NDArray[np.int64]
@@ -75,9 +74,8 @@ def exact(image: Image, level: Level) -> Image:
     return out
 
 
-def fast(picture: Picture, levels: Sequence[Level]) -> list[Image]:
+def fast(image: Image, levels: Sequence[Level]) -> list[Image]:
     """In single precision, each zoom once for all severities that it is part of."""
-    image = picture.pixels
     zooms = _zooms(image.shape[0], tuple(zoom_factors(level.parameters) for level in levels), "f4")
     out = np.empty((len(levels), *image.shape), np.uint8)
     rows = image.reshape(len(image), -1)

@@ -50,12 +50,17 @@ def publish(publication: Publication) -> None:
         publication.put("imagenet-c", f"imagenet_c_{group}", f"{group}.tar", archive)
 
 
-def cropped(content: bytes) -> npt.NDArray[np.uint8]:
-    """Shorter side to 256 pixels, then the middle 224; uint8 RGB of shape (224, 224, 3)."""
+def resized(content: bytes) -> Image.Image:
+    """The picture in RGB with its shorter side at 256 pixels."""
     picture = Image.open(io.BytesIO(content)).convert("RGB")
     width, height = picture.size
     short = min(width, height)
     size = (256 * width // short, 256 * height // short)
-    left, top = (round((side - 224) / 2) for side in size)
-    resized = picture.resize(size, Image.Resampling.BILINEAR)
-    return np.asarray(resized.crop((left, top, left + 224, top + 224)))
+    return picture.resize(size, Image.Resampling.BILINEAR)
+
+
+def cropped(content: bytes) -> npt.NDArray[np.uint8]:
+    """The middle 224 pixels of the resized picture, uint8 RGB of shape (224, 224, 3)."""
+    picture = resized(content)
+    left, top = (round((side - 224) / 2) for side in picture.size)
+    return np.asarray(picture.crop((left, top, left + 224, top + 224)))

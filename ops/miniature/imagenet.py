@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 
@@ -46,7 +47,7 @@ def val_stem(number: int) -> str:
 
 
 def val_picture(number: int, label: int, seed: int) -> Image.Image:
-    """Return a validation image before it is encoded; ImageNet-P starts from it, too."""
+    """Return a validation image before it is encoded."""
     rng = generator(seed, "imagenet-1k", "val", number)
     return snapshot(LOOKS[label], rng, mixed(rng, PHOTO, HARD_SHARE))
 
@@ -61,12 +62,23 @@ def val_files(publication: Publication) -> dict[int, tuple[int, bytes]]:
 
 
 def first_val(publication: Publication, count: int) -> list[tuple[int, int]]:
-    """Choose `count` validation images (number, label), spread evenly over the classes."""
-    seen = dict.fromkeys(CHOSEN, 0)
-    ranked = []
-    for number, label in val_numbers(publication.size.val).items():
-        ranked.append((seen[label], label, number))
-        seen[label] += 1
+    """Choose `count` validation images (number, label), spread evenly over the classes.
+
+    Of each class those come first that MiniImageNet-C draws with its seed, so that any subset
+    drawn by that rule shows some of them.
+    """
+
+    def draw(number: int, label: int) -> bytes:
+        return hashlib.sha256(f"7600/{wnid(label)}/{val_stem(number)}".encode()).digest()
+
+    numbers = val_numbers(publication.size.val)
+    ranked = [
+        (rank, label, number)
+        for label in CHOSEN
+        for rank, number in enumerate(
+            sorted((n for n, own in numbers.items() if own == label), key=lambda n: draw(n, label))
+        )
+    ]
     return sorted((number, label) for _, label, number in sorted(ranked)[:count])
 
 

@@ -86,14 +86,24 @@ def file_url(facts: dict[str, Any], base_url: str) -> str:
 
 
 def _subset(expected: dict[str, dict[str, int | None]]) -> dict[str, dict[str, Any]]:
-    """A few validation images, and the sequences of those alone: they take long to store."""
+    """Fewer images where a subset is drawn, so that drawing them is tried as well."""
     if "imagenet_1k/val" not in expected:
         return {}
-    classes = expected["imagenet_1k/val"]["expected_classes"]
-    counts = {"expected": 2 * (classes or 0), "expected_classes": classes, "per_class": 2}
+    classes = expected["imagenet_1k/val"]["expected_classes"] or 0
+    every = expected["imagenet_1k/val"]["per_class"] or 1
+
+    def some(n_per_class: int) -> dict[str, Any]:
+        counts = {"expected": n_per_class * classes, "per_class": n_per_class}
+        return {"parameters": {"n_per_class": n_per_class}, **counts}
+
+    few = some(min(2, every))
+    sequences = {"derived_from": ["imagenet_1k/val_mini"], "expected_classes": classes}
+    sequences |= {name: few[name] for name in ("expected", "per_class")}
     return {
-        "imagenet_1k/val_mini": {"parameters": {"n_per_class": 2, "seed": 7600}, **counts},
-        "imagenet_p_rendered/*": {"derived_from": ["imagenet_1k/val_mini"], **counts},
+        "mini_imagenet_c_rendered/*": some(max(1, every // 2)),
+        "imagenet_1k/val_mini": {**few, "expected_classes": classes},
+        # They take long to store.
+        "imagenet_p_rendered/*": sequences,
     }
 
 

@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import av
 import numpy
 import PIL
 import yaml
@@ -23,7 +24,6 @@ from ops.miniature import (
     cifar,
     corruptions,
     imagenet,
-    mp4,
     natural,
     perturbations,
     sun,
@@ -202,13 +202,14 @@ def _clear(folder: Path) -> None:
 def _code_version() -> str:
     """Return a hash of everything the bytes depend on besides size and seed."""
     state = hashlib.sha256()
-    # The corruptions draw the pictures of ImageNet-C.
-    for package in ("ops.miniature", "ops.corruptions"):
+    # The kernels draw the pictures of ImageNet-C and -P.
+    for package in ("ops.miniature", "ops.corruptions", "ops.perturbations"):
         for each in sorted(resources.files(package).iterdir(), key=lambda each: each.name):
             if each.name.endswith(".py"):
                 state.update(each.name.encode() + each.read_bytes())
     state.update(resources.files("ops.miniature").joinpath("data/cifar100.json").read_bytes())
     ilsvrc, labels = catalog_classes.ilsvrc(), catalog_classes.val_labels()
-    state.update(repr((ilsvrc.wnids, labels, numpy.__version__, PIL.__version__)).encode())
-    state.update(mp4.codec().encode())
+    state.update(
+        repr((ilsvrc.wnids, labels, av.__version__, numpy.__version__, PIL.__version__)).encode()
+    )
     return state.hexdigest()[:16]

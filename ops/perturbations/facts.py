@@ -16,6 +16,8 @@ from typing import Any, Literal
 
 import yaml
 
+from ops.corruptions.arguments import is_whole
+from ops.corruptions.parameters import read_only
 from ops.errors import ShiftlakeError
 
 Reference = Literal["first", "previous"]
@@ -72,7 +74,7 @@ def perturbations() -> Mapping[str, Perturbation]:
                 row["frames"],
                 row["reference"],
                 row.get("validation", False),
-                tuple(row["levels"]),
+                tuple(map(read_only, row["levels"])),
             )
             for name, row in _table()["perturbations"].items()
         }
@@ -108,10 +110,10 @@ def check_perturbation(name: str) -> Perturbation:
         If there is none.
     """
     known = perturbations()
-    if name in known:
+    if isinstance(name, str) and name in known:
         return known[name]
     harder = {c: p for p in known.values() for c in p.conditions[1:]}
-    if name in harder:
+    if isinstance(name, str) and name in harder:
         remedy = f"Give {harder[name].name!r} and difficulty={name[-1]}."
     else:
         near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
@@ -127,8 +129,7 @@ def check_perturbation(name: str) -> Perturbation:
 
 def check_difficulty(perturbation: Perturbation, difficulty: int) -> None:
     """Raise unless a perturbation has sequences of this difficulty."""
-    whole = isinstance(difficulty, int) and not isinstance(difficulty, bool)
-    if whole and 1 <= difficulty <= len(perturbation.levels):
+    if is_whole(difficulty) and 1 <= difficulty <= len(perturbation.levels):
         return
     several = len(perturbation.levels) > 1
     raise ShiftlakeError(

@@ -36,7 +36,7 @@ def fast(noise: corruptions.Kernel, source: Source, level: Level) -> Frames:
     frames = source.frames(level.frames)
     frames[0] = source.clean
     for out, drawn in zip(frames[1:], _levels(level), strict=True):
-        (out[:],) = noise.fast(source.picture, [drawn])
+        (out[:],) = noise.fast(source.clean, [drawn])
     return frames
 
 

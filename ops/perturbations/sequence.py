@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Sequence as Several
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from ops.corruptions.arguments import Mode, check_mode, check_pairs, check_samples
 from ops.corruptions.draws import Draws, Replay
-from ops.corruptions.keyed import Key, Keyed
+from ops.corruptions.given_draws import given_draws
+from ops.corruptions.keyed import Key, Keyed, given_key
+from ops.corruptions.opencv_threads import one_thread
 from ops.errors import ShiftlakeError
 from ops.perturbations.facts import (
     Perturbation,
@@ -23,9 +26,9 @@ from ops.perturbations.source import Image, Source
 if TYPE_CHECKING:
     import torch
 
-Mode = Literal["exact", "fast"]
 Condition = tuple[str, int]
 
+# The family of a key that names none.
 DATASET = "imagenet_p"
 # Part of every rendered dataset's version: raised by one whenever a pixel changes.
 ENGINE_VERSION = 1
@@ -58,7 +61,8 @@ def sequence(
         ``torch.manual_seed(s)``.
     key : Key or str, optional
         Draws that depend on nothing but this key, the perturbation and the difficulty. A string
-        is ``Key(string, dataset="imagenet_p")``. What draws nothing needs neither.
+        is ``Key(string)``, and a key without a dataset one of ``"imagenet_p"``. What draws
+        nothing needs neither.
     mode : {"fast", "exact"}
         The official order of operations and precision, or arithmetic that is within 1 level of
         it on at most one sample in 10,000 given the same draws.
@@ -85,14 +89,22 @@ def sequence(
     """
     known = check_perturbation(perturbation)
     check_difficulty(known, difficulty)
-    _check_mode(mode)
+    check_mode(mode)
     check_image(image)
-    draws = _draws(perturbation, difficulty, rng, key)
+    draws = given_draws(
+        perturbation,
+        difficulty,
+        rng,
+        key,
+        dataset=DATASET,
+        drawing=perturbation in _DRAWING,
+        replayed=_replay,
+    )
     return _frames(Source(image), known, difficulty, draws, mode)
 
 
 def sequences(
-    image: Image, conditions: Several[Condition], key: Key, *, mode: Mode = "fast"
+    image: Image, conditions: Several[Condition], key: Key | str, *, mode: Mode = "fast"
 ) -> Iterator[tuple[Condition, Frames]]:
     """Make several sequences of one image; what they share is computed once.
 
@@ -102,8 +114,9 @@ def sequences(
         As :func:`sequence` takes it.
     conditions : sequence of (str, int)
         Perturbation and difficulty, each pair once.
-    key : Key
-        Of the source image; perturbation and difficulty are added to it.
+    key : Key or str
+        Of the source image, as :func:`sequence` takes it; perturbation and difficulty are added
+        to it.
     mode : {"fast", "exact"}
         As :func:`sequence`.
 
@@ -116,35 +129,29 @@ def sequences(
     Raises
     ------
     ShiftlakeError
-        If a condition or the image is not as :func:`sequence` needs it.
+        If a condition, the image or the key is not as :func:`sequence` needs it, or a condition
+        is given twice.
     """
-    _check_mode(mode)
+    check_mode(mode)
     check_image(image)
-    source = Source(image)
+    check_pairs(conditions)
+    source, own = Source(image), given_key(key, DATASET)
     for perturbation, difficulty in conditions:
         known = check_perturbation(perturbation)
         check_difficulty(known, difficulty)
-        draws = Keyed(key, perturbation, difficulty)
+        draws = Keyed(own, perturbation, difficulty)
         yield (perturbation, difficulty), _frames(source, known, difficulty, draws, mode)
 
 
 def check_image(image: Image) -> None:
     """Raise unless this is an image that sequences can be made from."""
     side = resized()
-    expected = f"a uint8 array of shape (height, width, 3), the smaller of both {side}"
-    if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
-        raise ShiftlakeError(
-            "This is no image of 8-bit samples.",
-            expected=expected,
-            found=f"{getattr(image, 'dtype', type(image).__name__)}",
-            where="image",
-            remedy="Give RGB samples in 0..255: for floats in [0, 1], "
-            "np.rint(255 * image).astype(np.uint8).",
-        )
+    shape = f"(height, width, 3), the smaller of both {side}"
+    check_samples(image, shape)
     if image.ndim != 3 or image.shape[2] != 3 or min(image.shape[:2]) != side:
         raise ShiftlakeError(
             "The image does not have the size that the parameters are for.",
-            expected=expected,
+            expected=f"shape {shape}",
             found=f"shape {image.shape}",
             where="image",
             remedy=f"Resize the shorter side to {side} and do not crop: the crop to 224 is made "
@@ -155,49 +162,13 @@ def check_image(image: Image) -> None:
 def _frames(
     source: Source, known: Perturbation, difficulty: int, draws: Draws, mode: Mode
 ) -> Frames:
-    # Imported here: it brings OpenCV, which nobody needs to talk about perturbations.
-    from ops.corruptions.engine import one_thread_each
-
-    one_thread_each()
     level = Level(known.levels[difficulty - 1], known.frames, draws)
     made = kernel(known.name)
-    return made.exact(source, level) if mode == "exact" else made.fast(source, level)
+    with one_thread():
+        return made.exact(source, level) if mode == "exact" else made.fast(source, level)
 
 
-def _check_mode(mode: Mode) -> None:
-    if mode not in ("exact", "fast"):
-        raise ShiftlakeError(
-            "There is no such mode of arithmetic.",
-            expected="'exact' or 'fast'",
-            found=repr(mode),
-            where="mode",
-            remedy="Use 'fast' for making datasets and 'exact' for the official bits.",
-        )
-
-
-def _draws(
-    perturbation: str,
-    difficulty: int,
-    rng: np.random.RandomState | torch.Generator | None,
-    key: Key | str | None,
-) -> Draws:
-    if rng is not None and key is None:
-        return _replay(perturbation, rng)
-    if rng is not None or (key is None and perturbation in _DRAWING):
-        raise ShiftlakeError(
-            f"It is not clear where the random numbers of {perturbation} come from.",
-            expected="either rng= or key=",
-            found="both" if rng is not None else "neither",
-            where="rng, key",
-            remedy="Give key=<the image's key> for draws that never change, or rng= to replay "
-            "a generator.",
-        )
-    # What draws nothing gets a source all the same: it is never asked.
-    found = key if isinstance(key, Key) else Key(key or "", dataset=DATASET)
-    return Keyed(found, perturbation, difficulty)
-
-
-def _replay(perturbation: str, rng: np.random.RandomState | torch.Generator) -> Draws:
+def _replay(perturbation: str, rng: object) -> Draws:
     from_torch = perturbation == "gaussian_noise"
     if from_torch:
         import torch

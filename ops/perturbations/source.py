@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ops.corruptions.picture import Picture
 from ops.perturbations import facts
 from ops.pixels import crop_offset
 
@@ -38,11 +37,6 @@ class Source:
         """The centre of 224 pixels, contiguous."""
         rows = slice(self.top, self.top + self.size)
         return np.ascontiguousarray(self.pixels[rows, self.left : self.left + self.size])
-
-    @cached_property
-    def picture(self) -> Picture:
-        """The centre, as corruptions take it."""
-        return Picture(self.clean)
 
     @cached_property
     def repeated(self) -> Words:

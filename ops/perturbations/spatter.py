@@ -7,11 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from ops.compiled import compiled
 from ops.corruptions.gaussian import blur_field
-from ops.corruptions.spatter import WATER, relief
+from ops.corruptions.spatter import WATER, lay, water_cover
 from ops.perturbations.kernel import Frames, Level, Steps
-from ops.perturbations.source import Image, Source
+from ops.perturbations.source import Source
 
 Doubles = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
@@ -22,7 +21,7 @@ def exact(source: Source, level: Level) -> Frames:
     frames, given = source.frames(level.frames), level.parameters
     heights = level.draws.normal("layer", given["mean"], given["std"], (source.size, source.size))
     for out, cover in zip(frames, covers(heights, level), strict=True):
-        _lay(source.clean, cover, WATER, out)
+        lay(source.clean, cover, WATER, False, out)
     return frames
 
 
@@ -49,11 +48,7 @@ def covers(heights: Doubles, steps: Steps) -> Iterator[Singles]:
     heights = blur_field(heights, given["sigma"])
     heights[heights < given["threshold"]] = 0.0
     for _ in range(steps.frames):
-        depth = (heights * 255).astype(np.uint8)
-        cover: Singles = depth * relief(depth)
-        cover /= cover.max()
-        cover *= np.float32(given["intensity"])
-        yield cover
+        yield water_cover(heights, given["intensity"])
         heights = _run_down(heights, given["flow"])
 
 
@@ -66,15 +61,3 @@ def _run_down(heights: Doubles, flow: list[float]) -> Doubles:
     for weight in (2, 1, 0):
         total += rows[3 - weight : 3 - weight + size] * flow[weight]
     return total
-
-
-@compiled()
-def _lay(pixels: Image, cover: Singles, colour: Singles, out: Image) -> None:
-    """Add water of a colour to the picture."""
-    white = np.float32(255)
-    for row in range(pixels.shape[0]):
-        for column in range(pixels.shape[1]):
-            for channel in range(3):
-                clear = np.float32(pixels[row, column, channel]) / white
-                wet = clear + cover[row, column] * colour[channel]
-                out[row, column, channel] = np.uint8(min(wet, np.float32(1)) * white)

@@ -85,9 +85,17 @@ def resize_and_crop(
     Raises
     ------
     UndecodableImage
-        If the resized image would have over `MAX_PIXELS` pixels; nothing is allocated for it.
+        If the image or the resized one has no pixels, or the resized one would have over
+        `MAX_PIXELS` of them; nothing is allocated for it.
     """
     size = width, height = resized_size(*image.size, resize)
+    # A picture of nothing would come out black, as if that were what it shows.
+    if min(*image.size, *size) < 1:
+        raise UndecodableImage(
+            "An image cannot be resized.",
+            expected="at least one pixel before and after the resize",
+            found=f"{image.width} x {image.height} pixels, to be resized to {width} x {height}",
+        )
     # A line of pixels has a ratio that turns a small shorter side into gigapixels.
     if width * height > MAX_PIXELS:
         raise UndecodableImage(

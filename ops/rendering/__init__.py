@@ -8,10 +8,10 @@ over the source. What does not: the pixels themselves (:mod:`ops.corruptions`,
 from typing import TYPE_CHECKING, Any
 
 from ops.rendering.build import build_many, expected_version, require_current
-from ops.rendering.frost import textures
+from ops.rendering.frost import FrostUnavailable, textures
 from ops.rendering.on_the_fly import as_stored, clean, key, read
+from ops.rendering.passes import render
 from ops.rendering.recipe import RENDERED_LAYOUTS, Recipe, is_rendered
-from ops.rendering.render import render
 from ops.rendering.samples import rendered_key
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RENDERED_LAYOUTS",
+    "FrostUnavailable",
     "Recipe",
     "as_stored",
     "build_many",

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from ops import shards
 from ops.errors import ShiftlakeError
+from ops.rendering.frost import frost_left_out, without_frost
 from ops.rendering.order import orders_of
+from ops.rendering.passes import render
 from ops.rendering.recipe import is_rendered
-from ops.rendering.render import render
 from ops.shards import Manifest
 from ops.storage import Root, open_root
 
@@ -30,7 +31,7 @@ def build_many(
 
     Parameters and errors are those of :func:`ops.shards.build_many` and
     :func:`ops.rendering.render`. A dataset that others derive from is built only if it is named,
-    too.
+    too. Where the photographs of frost are missing, all else is sealed before that is told.
 
     Returns
     -------
@@ -39,7 +40,9 @@ def build_many(
     """
     root = open_root(root)
     names = [catalog.dataset(name).name for name in datasets]
-    waiting = dict.fromkeys(names)
+    specs = [catalog.dataset(name) for name in dict.fromkeys(names)]
+    possible, missing = without_frost(root, catalog, specs)
+    waiting = dict.fromkeys(spec.name for spec in possible)
     done: dict[str, Manifest] = {}
     while waiting:
         ready = [
@@ -54,6 +57,8 @@ def build_many(
                 done.update(zip(wanted, made, strict=True))
         for name in ready:
             del waiting[name]
+    if missing is not None:
+        raise frost_left_out(missing, specs, list(done))
     return [done[name] for name in names]
 
 

@@ -1,4 +1,4 @@
-"""Any sealed dataset for torch: a stored one as it lies there, others rendered as they are read."""
+"""Any sealed dataset for torch: images, sequences, and what is rendered as it is read."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ops import catalog as catalogs
 from ops.errors import ShiftlakeError
 from ops.pixels import UndecodableImage
 from ops.rendering.build import require_current
-from ops.rendering.engines import Textures
+from ops.rendering.engines import Pixels
 from ops.rendering.frost import textures
 from ops.rendering.on_the_fly import as_stored, read
 from ops.rendering.recipe import Recipe
-from ops.shards import Manifest, Sample, dataset, read_manifest
+from ops.shards import Sample, dataset, read_manifest, read_shard
 from ops.storage import Root, open_root
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def open_dataset(
     transform: Callable[[Image.Image], Any] | None = None,
     verify: Literal["size", "hash"] = "size",
 ) -> dataset.ShardPipeline:
-    """Open a sealed dataset for torch, also one that is made on the fly.
+    """Open a sealed dataset for torch, also sequences, and what is made on the fly.
 
     Parameters
     ----------
@@ -65,46 +65,56 @@ def open_dataset(
     """
     storage = open_root(root)
     manifest = read_manifest(storage, dataset.resolve(storage, name))
-    if not manifest.on_the_fly:
+    hashed = verify == "hash"
+    if manifest.on_the_fly:
+        known = catalog or catalogs.load()
+        require_current(storage, known, manifest)
+        shown = textures(storage, known) if Recipe.of(manifest).textures is not None else None
+        reader = partial(read, storage, manifest, hash=hashed)
+        pixels: Callable[[Sample], Pixels] = partial(as_stored, manifest, textures=shown)
+    elif "frames" in manifest.parameters:
+        reader = partial(read_shard, storage, manifest, hash=hashed)
+        pixels = partial(_decoded_frames, int(manifest.parameters["frames"]))
+    else:
         return dataset.open_dataset(storage, manifest.name, transform=transform, verify=verify)
-    known = catalog or catalogs.load()
-    require_current(storage, known, manifest)
-    shown = textures(storage, known) if Recipe.of(manifest).textures is not None else None
-    return dataset.pipeline_of(
-        manifest,
-        partial(read, storage, manifest, hash=verify == "hash"),
-        partial(_finish, manifest=manifest, shown=shown, transform=transform),
-    )
+    finish = partial(_finish, name=manifest.name, pixels=pixels, transform=transform)
+    return dataset.pipeline_of(manifest, reader, finish)
+
+
+def _decoded_frames(frames: int, sample: Sample) -> Pixels:
+    from ops.perturbations.video import decode
+
+    return decode(sample.image or b"", frames=frames)
 
 
 def _finish(
     sample: Sample,
     *,
-    manifest: Manifest,
-    shown: Textures | None,
+    name: str,
+    pixels: Callable[[Sample], Pixels],
     transform: Callable[[Image.Image], Any] | None,
 ) -> dict[str, Any]:
     try:
-        pixels = as_stored(manifest, sample, textures=shown)
+        made = pixels(sample)
     except UndecodableImage as error:
         raise ShiftlakeError(
-            "An image cannot be rendered: its source does not decode.",
-            expected="a source image that can be decoded",
+            "A sample cannot be decoded, or not be rendered from its source.",
+            expected="an image or video that can be decoded",
             found=error.found,
-            where=f"{manifest.name}: {sample.key}",
-            remedy="the manifest lists such samples as failed; leave their keys out",
+            where=f"{name}: {sample.key}",
+            remedy="the manifest of a rendered set lists such samples; leave their keys out",
         ) from error
-    frames = pixels if pixels.ndim == 4 else pixels[None]
-    made = [
+    frames = made if made.ndim == 4 else made[None]
+    images = [
         torch.from_numpy(frame).permute(2, 0, 1).contiguous()
         if transform is None
         else transform(Image.fromarray(frame))
         for frame in frames
     ]
-    if pixels.ndim == 3:
-        image: Any = made[0]
+    if made.ndim == 3:
+        image: Any = images[0]
     else:
-        image = torch.stack(made) if isinstance(made[0], torch.Tensor) else made
+        image = torch.stack(images) if isinstance(images[0], torch.Tensor) else images
     labels = sample.meta["labels"]
     label = labels[0] if len(labels) == 1 else -1
     return {

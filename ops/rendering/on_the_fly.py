@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ops.pixels import decode
+from ops.rendering.decodable import Undecodable
 from ops.rendering.engines import Pixels, Textures, engine
 from ops.rendering.order import Order
 from ops.rendering.part import sources
 from ops.rendering.recipe import Recipe
-from ops.rendering.samples import rendered_key, rendered_sample
-from ops.shards import FailedSample, Manifest, Sample, ShardEntry, read_shard, require_counts
+from ops.rendering.samples import rendered_sample
+from ops.shards import FailedSample, Manifest, Sample, ShardEntry, require_counts
 from ops.storage import Root, open_root, paths
 
 if TYPE_CHECKING:
-    from ops.catalog import Catalog
     from ops.corruptions import Key
 
 
-def seal_on_the_fly(root: Root, catalog: Catalog, order: Order) -> Manifest:
+def seal_on_the_fly(root: Root, order: Order, failures: Sequence[Undecodable]) -> Manifest:
     """Write the manifest of a dataset made on the fly; its shards are those of the source.
+
+    Parameters
+    ----------
+    root : Root
+    order : Order
+    failures : sequence of Undecodable
+        The images that cannot be rendered (:func:`ops.rendering.decodable.undecodable`).
 
     Raises
     ------
@@ -36,7 +43,8 @@ def seal_on_the_fly(root: Root, catalog: Catalog, order: Order) -> Manifest:
             "benchmark": benchmark,
             "condition": condition,
             "version": order.version,
-            "failed": _failed(root, source),
+            "n_failed": len(failures),
+            "failed": tuple(_failed(order, each) for each in failures),
             "label_space": spec.label_space,
             "mask": spec.mask,
             "joined_to": spec.joined_to,
@@ -44,7 +52,7 @@ def seal_on_the_fly(root: Root, catalog: Catalog, order: Order) -> Manifest:
             "sources": (source.as_source,),
             "parameters": dict(spec.parameters),
             "renderer": order.recipe.renderer,
-            "licence": catalog.benchmark(spec.benchmark).licence.value,
+            "licence": order.licence,
             "synthetic": spec.synthetic or source.synthetic,
         }
     )
@@ -153,13 +161,17 @@ def key(manifest: Manifest, sample: Sample) -> Key:
     return Key(str(sample.meta["source_key"]), recipe.seed, recipe.key_dataset)
 
 
-def _failed(root: Root, source: Manifest) -> tuple[FailedSample, ...]:
-    """The source's failed samples under the keys they have here."""
-    lacking = {failed.key: failed for failed in source.failed}
-    found = []
-    for entry in source.shards if lacking else ():
-        for sample in read_shard(root, source, entry):
-            if sample.key in lacking:
-                failed = lacking[sample.key]
-                found.append(failed.model_copy(update={"key": rendered_key(sample)}))
-    return tuple(found)
+def _failed(order: Order, failure: Undecodable) -> FailedSample:
+    """As the stored form has it."""
+    sample = rendered_sample(
+        failure.sample,
+        order.spec.name,
+        order.recipe,
+        b"",
+        extension=engine(order.recipe.engine).EXTENSION,
+        format=None,
+        reason=failure.reason,
+    )
+    return FailedSample(
+        key=sample.key, source_file=sample.meta["source_file"], reason=failure.reason
+    )

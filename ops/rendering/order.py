@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING
 
 from ops.errors import ShiftlakeError
 from ops.rendering.engines import Textures, engine
@@ -17,6 +15,9 @@ from ops.storage import Root
 
 if TYPE_CHECKING:
     from ops.catalog import Catalog, DatasetSpec
+
+
+_PHOTOGRAPHS = "frost photographs of unknown licence"
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,12 @@ class Order:
     version: str
     size: int
     textures: Textures | None
+
+    @property
+    def licence(self) -> str | None:
+        """Licence of the images: that of their source, and of what frost shows."""
+        own = self.source.licence
+        return own if self.recipe.textures is None else f"{own or 'unknown'}; {_PHOTOGRAPHS}"
 
     def slices(self) -> list[Slice]:
         """The source's shards, cut where they hold more than `size` samples."""
@@ -92,32 +99,16 @@ def orders_of(
         fields = {
             "form": form,
             "engine": name,
-            "seed": spec.parameters.get("seed", 0),
-            "key_dataset": spec.parameters.get("key_dataset", spec.family),
             "source": source.name,
             "source_version": source.version,
             **made.describe(spec, own),
         }
-        recipe = _recipe(spec, fields)
+        recipe = Recipe.model_validate(fields)
         cut = size or made.SIZE
         # Made on the fly, a dataset has the shards of its source, whatever their size.
         version = recipe.version_of(spec, cut if form == "stored" else None)
         orders.append(Order(spec, source, recipe, version, cut, own))
     return orders
-
-
-def _recipe(spec: DatasetSpec, fields: dict[str, Any]) -> Recipe:
-    try:
-        return Recipe.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise ShiftlakeError(
-            f"{spec.name} cannot be rendered as the catalog says.",
-            expected=first["msg"],
-            found=repr(first["input"]),
-            where=f"{spec.name}: parameters / {first['loc'][0]}",
-            remedy="correct the entry of the catalog",
-        ) from error
 
 
 def _source(spec: DatasetSpec) -> str:

@@ -14,7 +14,7 @@ from ops.errors import ShiftlakeError
 from ops.pixels import UndecodableImage, decode
 from ops.rendering.engines import Textures, engine
 from ops.rendering.recipe import Recipe
-from ops.rendering.samples import rendered_key, rendered_sample
+from ops.rendering.samples import reason_of, rendered_key, rendered_sample
 from ops.shards import Manifest, Sample, ShardEntry, ShardRecord, ShardWriter, read_shard
 from ops.storage import Root
 
@@ -50,6 +50,8 @@ class Part:
         The frost photographs, where an output shows them.
     threads : int
         Images rendered at a time.
+    progress : callable, optional
+        Called with the number of samples done, where the worker shares this process.
     """
 
     root: Root
@@ -60,6 +62,7 @@ class Part:
     outputs: tuple[Output, ...]
     textures: Textures | None
     threads: int = 1
+    progress: Callable[[int], None] | None = None
 
 
 def render_part(part: Part) -> list[ShardRecord]:
@@ -88,7 +91,10 @@ def render_part(part: Part) -> list[ShardRecord]:
             for output in outputs
         ]
         samples = sources(part.root, part.source, part.entry)[part.start : part.stop]
-        for sample, found in _in_order(partial(_rendered, part), samples, part.threads):
+        rendered = _in_order(partial(_rendered, part), samples, part.threads)
+        for number, (sample, found) in enumerate(rendered):
+            if part.progress:
+                part.progress(number)
             if isinstance(found, str):
                 # Counted and told, never left out: expected = seen + failed.
                 for output, writer in zip(outputs, writers, strict=True):
@@ -115,7 +121,7 @@ def _rendered(part: Part, sample: Sample) -> list[bytes] | str:
     try:
         pixels = made.prepare(decode(sample.image), recipes[0])
     except UndecodableImage as error:
-        return f"source cannot be decoded: {error.found}"
+        return reason_of(error)
     key = str(sample.meta["source_key"])
     found = dict(made.render(pixels, key, recipes, part.textures))
     return [found[position] for position in range(len(recipes))]

@@ -62,6 +62,8 @@ class Recipe(BaseModel):
         Format of the images, and its settings.
     source, source_version : str
         Dataset that is rendered.
+    libraries : dict or None
+        Versions of what a stored dataset was made with, for information: no part of its version.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -84,6 +86,7 @@ class Recipe(BaseModel):
     encoding: dict[str, Any]
     source: str
     source_version: str
+    libraries: dict[str, str] | None = None
 
     @classmethod
     def of(cls, manifest: Manifest) -> Recipe:
@@ -100,6 +103,8 @@ class Recipe(BaseModel):
         """Equal for the recipes of conditions that can be rendered in one pass over the source."""
         own = {"corruption", "perturbation", "distortion", "severity", "difficulty"}
         common = self.model_dump(mode="json", exclude={*own, "parameters", "textures"})
+        # A coder's own account of its settings, which differ by condition.
+        common["encoding"].pop("settings", None)
         return json.dumps(common, sort_keys=True)
 
     def version_of(self, spec: DatasetSpec, size: int | None) -> str:
@@ -107,7 +112,7 @@ class Recipe(BaseModel):
         return version_of(
             {
                 "name": spec.name,
-                "renderer": self.renderer,
+                "renderer": self.model_copy(update={"libraries": None}).renderer,
                 "label_space": spec.label_space,
                 "parameters": dict(spec.parameters),
                 "mask": spec.mask,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ops.pixels import UndecodableImage
 from ops.rendering.recipe import Recipe
 from ops.shards import Sample
 
@@ -16,6 +17,11 @@ def rendered_key(source: Sample) -> str:
     """
     wnid = source.meta.get("wnid")
     return f"{wnid}/{source.key}" if wnid and "/" not in source.key else source.key
+
+
+def reason_of(error: UndecodableImage) -> str:
+    """Why a rendered sample has no image, as its manifest states it in either form."""
+    return f"source cannot be decoded: {error.found}"
 
 
 def rendered_sample(

@@ -21,6 +21,7 @@ from ops.metrics import clustered_interval
 from ops.results import connect
 from ops.results.parity_file import PARITY, write_parity
 from ops.shards import Manifest, has_manifest, read_manifest, read_shard
+from ops.shards.sample import media_format
 from ops.storage import Root, open_root
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ def parity_report(
         Published and rendered dataset of the same condition; pairs of which one is not sealed
         are left out.
     sample : int
-        Images to compare in each pair, chosen by a hash of their source; all models are compared
-        on all images.
+        Images to compare in each pair, chosen by a hash of their source, or a sixteenth as many
+        sequences; all models are compared on all images.
     progress : callable, optional
         Called as ``progress(pairs done, pairs in all)``.
 
@@ -96,7 +97,8 @@ def parity_report(
     with connect(root) as connection:
         for done, (published, rendered) in enumerate(sealed):
             first, second = read_manifest(root, published), read_manifest(root, rendered)
-            pixels = compare_pixels(root, first, second, sample=sample)
+            some = sample if first.parameters.get("frames") is None else max(1, sample // 16)
+            distances = compare_pixels(root, first, second, sample=some)
             shifts: list[Shift | None] = [*_shifts(connection, first, second)]
             for shift in shifts or [None]:
                 rows.append(
@@ -107,7 +109,7 @@ def parity_report(
                         "published_version": first.version,
                         "rendered_version": second.version,
                         "synthetic": first.synthetic or second.synthetic,
-                        **asdict(pixels),
+                        **asdict(distances),
                         **(asdict(shift) if shift else {}),
                     }
                 )
@@ -124,13 +126,13 @@ def compare_pixels(root: Root, published: Manifest, rendered: Manifest, *, sampl
 
     PSNR is that of the mean squared error over all compared samples, with a peak of 255.
     """
-    common = _sources(root, published) & _sources(root, rendered)
-    chosen = set(sorted(common, key=_draw)[:sample])
-    first, second = _images(root, published, chosen), _images(root, rendered, chosen)
+    first, second = _read(root, published, sample), _read(root, rendered, sample)
+    common = first.sources & second.sources
+    chosen = sorted(first.files.keys() & second.files.keys(), key=_draw)[:sample]
     absolute = squared = 0.0
     count = same_size = identical = 0
-    for key in sorted(chosen):
-        a, b = _decoded(first[key]), _decoded(second[key])
+    for key in chosen:
+        a, b = _decoded(first.files[key]), _decoded(second.files[key])
         if a is None or b is None or a.shape != b.shape:
             continue
         difference = np.abs(a.astype(np.int32) - b)
@@ -146,8 +148,8 @@ def compare_pixels(root: Root, published: Manifest, rendered: Manifest, *, sampl
         n_identical=identical,
         mean_abs_difference=absolute / count if count else None,
         psnr_db=float(10 * np.log10(255**2 * count / squared)) if squared else None,
-        published_bytes=_mean_size(first),
-        rendered_bytes=_mean_size(second),
+        published_bytes=_mean_size(first, chosen),
+        rendered_bytes=_mean_size(second, chosen),
     )
 
 
@@ -183,32 +185,43 @@ def _shifts(
         )
 
 
-def _sources(root: Root, manifest: Manifest) -> set[str]:
-    return {
-        str(sample.meta["source_key"])
-        for entry in manifest.shards
-        for sample in read_shard(root, manifest, entry)
-    }
+@dataclass(frozen=True)
+class _Files:
+    """Source keys of a dataset, and the files of those that a hash puts first."""
+
+    sources: set[str]
+    files: dict[str, bytes]
 
 
-def _images(root: Root, manifest: Manifest, chosen: set[str]) -> dict[str, bytes]:
-    return {
-        str(sample.meta["source_key"]): sample.image or b""
-        for entry in manifest.shards
-        for sample in read_shard(root, manifest, entry)
-        if sample.meta["source_key"] in chosen
-    }
+def _read(root: Root, manifest: Manifest, sample: int) -> _Files:
+    """Read a dataset once; two sets of the same sources keep the same ones."""
+    sources: set[str] = set()
+    kept: list[tuple[bytes, str, bytes]] = []
+    for entry in manifest.shards:
+        for each in read_shard(root, manifest, entry):
+            key = str(each.meta["source_key"])
+            sources.add(key)
+            kept.append((_draw(key), key, each.image or b""))
+            # Some more than are compared: the other set may lack a few of them.
+            if len(kept) >= 4 * sample:
+                kept = sorted(kept)[: 2 * sample]
+    return _Files(sources, {key: data for _, key, data in sorted(kept)[: 2 * sample]})
 
 
 def _decoded(data: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]] | None:
+    """Pixels of an image, or of all frames of a sequence."""
     try:
+        if media_format(data) == "mp4":
+            from ops.perturbations.video import decode
+
+            return decode(data)
         return np.asarray(pixels.decode(data))
     except pixels.UndecodableImage:
         return None
 
 
-def _mean_size(images: dict[str, bytes]) -> float | None:
-    return sum(map(len, images.values())) / len(images) if images else None
+def _mean_size(read: _Files, chosen: Sequence[str]) -> float | None:
+    return sum(len(read.files[key]) for key in chosen) / len(chosen) if chosen else None
 
 
 def _draw(key: str) -> bytes:

@@ -42,7 +42,9 @@ def severity_sheet(
         return None
     found = [_tiles(root, manifest, keys, tile) for manifest in columns]
     labels = [manifest.condition for manifest in columns]
-    return data_uri(grid([[column[key] for column in found] for key in keys], labels, [""] * rows))
+    return data_uri(
+        grid([[column[key] for column in found] for key in keys], labels, [""] * len(keys))
+    )
 
 
 def corruption_sheet(

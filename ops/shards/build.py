@@ -127,6 +127,7 @@ def build_many(
                     plan.ignored,
                     renderer=inputs.renderer,
                     synthetic=inputs.synthetic,
+                    licence=inputs.licence,
                 )
                 done[spec.name] = seal(
                     root, header, version, records, written=plan.n_samples, spec=spec

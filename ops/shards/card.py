@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +20,7 @@ from ops.shards.manifest import Manifest, read_manifest
 from ops.shards.reader import read_shard
 from ops.storage import Root, open_root
 
+METADATA = "metadata.parquet"
 BENCHMARKS = ("mini_imagenet_c", "mini_imagenet_c_rendered")
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
@@ -30,7 +32,8 @@ def write_card(root: Root | str, datasets: Sequence[str], folder: Path) -> Path:
     ----------
     root : Root or str
     datasets : sequence of str
-        Conditions of one of `BENCHMARKS`, already exported into the folder.
+        Conditions of one of `BENCHMARKS`, already exported into the folder. Those that were
+        exported before stay in the card.
     folder : Path
         The export folder.
 
@@ -42,8 +45,8 @@ def write_card(root: Root | str, datasets: Sequence[str], folder: Path) -> Path:
     Raises
     ------
     ShiftlakeError
-        If the conditions are of several benchmarks: the published images and rendered ones are
-        different datasets, and no card may stand for both.
+        If the conditions, or those that the folder holds already, are of several benchmarks: the
+        published images and rendered ones are different datasets, and no card may stand for both.
     """
     root = open_root(root)
     manifests = [read_manifest(root, name) for name in datasets]
@@ -56,42 +59,82 @@ def write_card(root: Root | str, datasets: Sequence[str], folder: Path) -> Path:
             where=folder,
             remedy="export each benchmark into a folder of its own",
         )
+    kept = _kept(folder, benchmarks[0], {manifest.condition for manifest in manifests})
     rows = [
         {
             "file_name": published_name(manifest, sample),
             "label": sample.cls,
             "corruption_type": sample.meta["corruption"],
             "severity": sample.meta["severity"],
+            "version": manifest.version,
         }
         for manifest in manifests
         for entry in manifest.shards
         for sample in read_shard(root, manifest, entry)
+        # What could not be rendered has no picture to load.
+        if sample.meta["format"] is not None
     ]
-    pq.write_table(pa.Table.from_pylist(rows, schema=_schema()), folder / "metadata.parquet")
+    table = pa.Table.from_pylist([*kept, *rows], schema=_schema(benchmarks[0]))
+    table = table.sort_by("file_name")
+    pq.write_table(table, folder / METADATA)
     card = folder / "README.md"
-    text = yaml.safe_dump(_header(manifests), sort_keys=False, allow_unicode=True, width=100)
-    card.write_text(f"---\n{text}---\n\n{_body(manifests)}")
+    header = _header(table, folder, rendered=manifests[0].renderer is not None)
+    text = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=100)
+    card.write_text(f"---\n{text}---\n\n{_body(table, manifests[0])}")
     return card
 
 
-def _schema() -> pa.Schema:
+def _kept(folder: Path, benchmark: str, conditions: set[str]) -> list[dict[str, Any]]:
+    """Rows of conditions that were exported into the folder before.
+
+    Raises
+    ------
+    ShiftlakeError
+        If they are of another benchmark.
+    """
+    path = folder / METADATA
+    if not path.exists():
+        return []
+    table = pq.read_table(path)
+    found = (table.schema.metadata or {}).get(b"benchmark", b"unknown").decode()
+    if found != benchmark:
+        raise ShiftlakeError(
+            "The folder holds another export.",
+            expected=f"an empty folder, or one of {benchmark}",
+            found=f"an export of {found}",
+            where=folder,
+            remedy="published images and rendered ones are different datasets: "
+            "export each into a folder of its own",
+        )
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return [row for row in rows if f"{row['corruption_type']}/{row['severity']}" not in conditions]
+
+
+def _schema(benchmark: str) -> pa.Schema:
     """Columns of the metadata; a note of Hugging Face's own kind names the classes."""
-    plain = [("file_name", "string"), ("label", "int64"), ("corruption_type", "string")]
-    features = {name: {"dtype": dtype, "_type": "Value"} for name, dtype in plain}
-    features["label"] = {"names": list(ilsvrc().wnids), "_type": "ClassLabel"}  # type: ignore[dict-item]
-    features["severity"] = {"dtype": "int32", "_type": "Value"}
-    fields = [*plain, ("severity", "int32")]
+    names = {"file_name": "string", "label": "int64", "corruption_type": "string"}
+    names |= {"severity": "int32", "version": "string"}
+    features: dict[str, Any] = {
+        name: {"dtype": dtype, "_type": "Value"} for name, dtype in names.items()
+    }
+    features["label"] = {"names": list(ilsvrc().wnids), "_type": "ClassLabel"}
     return pa.schema(
-        [(name, pa.type_for_alias(dtype)) for name, dtype in fields],
-        metadata={"huggingface": json.dumps({"info": {"features": features}})},
+        [(name, pa.type_for_alias(dtype)) for name, dtype in names.items()],
+        metadata={
+            "huggingface": json.dumps({"info": {"features": features}}),
+            "benchmark": benchmark,
+        },
     )
 
 
-def _header(manifests: Sequence[Manifest]) -> dict[str, Any]:
+def _header(table: pa.Table, folder: Path, *, rendered: bool) -> dict[str, Any]:
     found = files("ops.shards").joinpath("data/mini_imagenet_c_card.yaml").read_text("utf-8")
     header: dict[str, Any] = yaml.safe_load(found)
-    count = sum(manifest.n_samples for manifest in manifests)
-    size = sum(manifest.bytes for manifest in manifests)
+    if rendered:
+        # The published card's licence is about the published files.
+        header["license"] = "other"
+    count = table.num_rows
+    size = sum((folder / name).stat().st_size for name in table["file_name"].to_pylist())
     header["size_categories"] = [next((s for n, s in _SIZES if count < n), "n>1M")]
     names = {str(index): wnid for index, wnid in enumerate(ilsvrc().wnids)}
     header["dataset_info"] = {
@@ -100,6 +143,7 @@ def _header(manifests: Sequence[Manifest]) -> dict[str, Any]:
             {"name": "label", "dtype": {"class_label": {"names": names}}},
             {"name": "corruption_type", "dtype": "string"},
             {"name": "severity", "dtype": "int32"},
+            {"name": "version", "dtype": "string"},
         ],
         "splits": [{"name": "test", "num_bytes": size, "num_examples": count}],
         "download_size": size,
@@ -108,8 +152,7 @@ def _header(manifests: Sequence[Manifest]) -> dict[str, Any]:
     return header
 
 
-def _body(manifests: Sequence[Manifest]) -> str:
-    first = manifests[0]
+def _body(table: pa.Table, first: Manifest) -> str:
     renderer = first.renderer
     made = (
         "the JPEGs of the published ImageNet-C"
@@ -117,19 +160,19 @@ def _body(manifests: Sequence[Manifest]) -> str:
         else f"{renderer['name']} {renderer['version']}, mode {renderer['mode']}, "
         f"seed {renderer['seed']}; these are not the published ImageNet-C's pixels"
     )
+    counts = Counter((row["corruption_type"], row["version"]) for row in table.to_pylist())
     lines = [
         "# MiniImageNet-C",
         "",
-        f"Severity 5 of {len(manifests)} corruptions, {first.class_count_max} images of each of "
-        f"{first.n_classes:,} classes and corruption, drawn with seed "
-        f"{first.parameters.get('seed')}.",
+        f"Severity 5, {first.class_count_max} images of each of {first.n_classes:,} classes and "
+        f"corruption, drawn with seed {first.parameters.get('seed')}.",
         "",
-        f"Images: {made}.",
+        f"Images: {made}. Licence of their source: {first.licence or 'unknown'}",
         *(["", "**Synthetic: drawn by a program, no real images.**"] if first.synthetic else []),
         "",
         "| corruption | images | version |",
         "|---|---|---|",
-        *(f"| {m.condition} | {m.n_samples:,} | {m.version} |" for m in manifests),
+        *(f"| {name} | {n:,} | {version} |" for (name, version), n in sorted(counts.items())),
         "",
     ]
     return "\n".join(lines)

@@ -61,8 +61,10 @@ def export(
     done = 0
     for entry in manifest.shards:
         for sample in read_shard(root, manifest, entry, hash=True):
-            target = folder / safe_name(published_name(manifest, sample), dataset)
-            _place(target, sample.image or b"")
+            # What could not be rendered is told in the manifest; an empty file would be no image.
+            if sample.image or sample.meta.get("reason") is None:
+                target = folder / safe_name(published_name(manifest, sample), dataset)
+                _place(target, sample.image or b"")
             done += 1
             if progress:
                 progress(done, manifest.n_samples)

@@ -37,6 +37,8 @@ class Inputs:
         What rendered the sealed datasets it derives from.
     synthetic : bool
         Whether one of them shows nothing real.
+    licence : str or None
+        Of the sealed datasets it derives from.
     """
 
     refs: list[SourceRef]
@@ -45,6 +47,7 @@ class Inputs:
     drop: Callable[[], None]
     renderer: dict[str, Any] | None = None
     synthetic: bool = False
+    licence: str | None = None
 
 
 def find_inputs(root: Root, catalog: Catalog, spec: DatasetSpec) -> Inputs:
@@ -127,7 +130,8 @@ def _derived(root: Root, spec: DatasetSpec) -> Inputs:
     def archives() -> list[Path]:
         return [_sealed_shard(root, *shard) for shard in shards]
 
-    return Inputs(refs, archives, {}, drop, renderer, synthetic)
+    licences = dict.fromkeys(each.licence for each in manifests if each.licence)
+    return Inputs(refs, archives, {}, drop, renderer, synthetic, "; ".join(licences) or None)
 
 
 def _sealed_shard(root: Root, manifest: Manifest, entry: ShardEntry) -> Path:

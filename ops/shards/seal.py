@@ -41,8 +41,13 @@ def header_of(
     *,
     renderer: dict[str, Any] | None = None,
     synthetic: bool = False,
+    licence: str | None = None,
 ) -> Header:
-    """Header of a dataset of the catalog; made of synthetic images, it is synthetic as well."""
+    """Header of a dataset of the catalog; made of synthetic images, it is synthetic as well.
+
+    What a renderer made has the `licence` of the images it was made of. The benchmark's own is that
+    of the published files, which are others.
+    """
     return Header(
         name=spec.name,
         label_space=spec.label_space,
@@ -53,7 +58,7 @@ def header_of(
         sources=tuple(sources),
         parameters=dict(spec.parameters),
         renderer=renderer,
-        licence=catalog.benchmark(spec.benchmark).licence.value,
+        licence=catalog.benchmark(spec.benchmark).licence.value if renderer is None else licence,
     )
 
 

@@ -49,10 +49,15 @@ def build(
             bar.update(tasks[dataset], completed=done)
 
         for manifest in build_many(root, known, names, workers=workers, progress=report):
+            # The shards of a dataset made on the fly are its source's.
+            held = (
+                "nothing stored"
+                if manifest.on_the_fly
+                else f"{len(manifest.shards)} shards, {size_text(manifest.bytes)}"
+            )
             err.print(
                 f"{manifest.name}: {manifest.n_samples:,} samples, {manifest.n_classes} classes, "
-                f"{len(manifest.shards)} shards, {size_text(manifest.bytes)}, "
-                f"version {manifest.version}",
+                f"{held}, version {manifest.version}",
                 highlight=False,
             )
 

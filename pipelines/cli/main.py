@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from ops.errors import ShiftlakeError
-from pipelines.cli import datasets, evaluation, instance, models, upstream
+from pipelines.cli import datasets, evaluation, instance, listing, models, upstream
 
 app = typer.Typer(
     help="Every ImageNet robustness benchmark, from the published archive to a SQL row.",
@@ -19,6 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 upstream.add_commands(app)
+listing.add_commands(app)
 datasets.add_commands(app)
 models.add_commands(app)
 evaluation.add_commands(app)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from ops.errors import ShiftlakeError
@@ -29,12 +30,14 @@ def every(patterns: Sequence[str], names: Sequence[str], what: str) -> list[str]
     """
     for pattern in patterns:
         if not matching([pattern], names):
+            near = get_close_matches(pattern, names, 3, 0.6)
+            some = f"one of {len(names)}, such as {', '.join(names[:4])}" if names else "one"
             raise ShiftlakeError(
                 f"No {what} has this name.",
-                expected=f"one of {len(names)}, such as {', '.join(names[:4])}",
-                found=pattern,
+                expected=f"perhaps {', '.join(near)}" if near else some,
+                found=pattern if names else f"{pattern}, and no {what} at all",
                 where="the command line",
-                remedy="shiftlake status and shiftlake catalog list what there is",
+                remedy="shiftlake datasets lists what can be built, and what is sealed",
             )
     return matching(patterns, names)
 

@@ -14,7 +14,7 @@ RENDERED: dict[str, tuple[str, ...]] = {
     "mini_imagenet_c_rendered": BENCHMARK_CORRUPTIONS,
     "imagenet_p_rendered": PERTURBATIONS,
     "imagenet_c_on_the_fly": ("glass_blur",),
-    "distorted_imagenet": ("gaussian_blur", "gaussian_noise"),
+    "distorted_cifar_100": ("gaussian_blur", "gaussian_noise"),
 }
 
 

@@ -243,3 +243,13 @@ def test_a_missing_overlay_is_named_without_its_password(tmp_path):
     with pytest.raises(ShiftlakeError) as caught:
         load("http://user:hunter2@127.0.0.1:9/o.yaml?token=hunter2")
     assert "hunter2" not in str(caught.value)
+
+
+def test_one_parameter_of_a_dataset_changes_no_other(overlay):
+    name = "imagenet_c_rendered/fog/3"
+    address = overlay(
+        json.dumps({"datasets": {"imagenet_c_rendered/*": {"parameters": {"seed": 4}}}})
+    )
+    before, after = load().dataset(name).parameters, load(address).dataset(name).parameters
+    assert after == {**before, "seed": 4}
+    assert before["cropped"] == after["cropped"] == 224

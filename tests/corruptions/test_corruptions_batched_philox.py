@@ -7,7 +7,11 @@ from ops.corruptions.batched import philox as batched_philox
 from ops.corruptions.batched.keyed import BatchDraws
 from ops.corruptions.keyed import PURPOSES, Keyed
 
-KEYS = (Key("ILSVRC2012_val_00000001"), Key("ILSVRC2012_val_00000002", seed=7), Key("", -1, "p"))
+KEYS = (
+    Key("ILSVRC2012_val_00000001", dataset="imagenet_c"),
+    Key("ILSVRC2012_val_00000002", 7, "imagenet_c"),
+    Key("é", -1, "p"),
+)
 
 
 def test_words_are_those_of_published_test_vectors():

@@ -7,7 +7,6 @@ from ops.corruptions import SEVERITIES, corrupt
 from ops.corruptions.kernel import Level, kernel
 from ops.corruptions.keyed import Key, Keyed
 from ops.corruptions.parameters import load
-from ops.corruptions.picture import Picture
 from tests.parity import fixtures
 
 BLURS = ("defocus_blur", "glass_blur", "motion_blur", "zoom_blur", "gaussian_blur")
@@ -65,12 +64,12 @@ def test_fast_differs_from_exact_by_one_level_in_one_sample_of_ten_thousand(corr
 
 @pytest.mark.parametrize("corruption", BLURS)
 def test_severities_made_together_are_those_made_alone(corruption, pictures):
-    key = Key("a")
+    key = Key("a", dataset="imagenet_c")
     levels = [
         Level(load()[corruption][severity - 1], Keyed(key, corruption, severity))
         for severity in SEVERITIES
     ]
-    together = kernel(corruption).fast(Picture(pictures[2]), levels)
+    together = kernel(corruption).fast(pictures[2], levels)
     for severity, image in zip(SEVERITIES, together, strict=True):
         assert (image == corrupt(pictures[2], corruption, severity, key=key)).all()
 

@@ -9,7 +9,6 @@ from ops.corruptions import SEVERITIES, Key, corrupt
 from ops.corruptions.kernel import Level, kernel
 from ops.corruptions.keyed import Keyed
 from ops.corruptions.parameters import load
-from ops.corruptions.picture import Picture
 from tests.parity import fixtures
 
 COLOURS = ("brightness", "saturate", "contrast")
@@ -73,7 +72,9 @@ def test_contrast_moves_samples_towards_the_mean_of_their_channel(severity, colo
 def test_severities_made_together_are_those_made_alone(corruption, colours):
     rows = load()[corruption]
     # Twice over: more results than share one look-up.
-    levels = [Level(row, Keyed(Key("a"), corruption, 1)) for row in (*rows, *rows)]
-    together = kernel(corruption).fast(Picture(colours), levels)
+    levels = [
+        Level(row, Keyed(Key("a", dataset="imagenet_c"), corruption, 1)) for row in (*rows, *rows)
+    ]
+    together = kernel(corruption).fast(colours, levels)
     for severity, output in zip((*SEVERITIES, *SEVERITIES), together, strict=True):
         assert np.array_equal(output, corrupt(colours, corruption, severity, mode="exact"))

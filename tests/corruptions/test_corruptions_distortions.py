@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from typing import Any
+
 import cv2
 import numpy as np
 import pytest
 from PIL import Image
 
-from ops.corruptions import Key
+from ops.corruptions import Key, distortions
 from ops.corruptions.distortions import LEVELS, distort, parameters, presets, resized
 from ops.errors import ShiftlakeError
 
@@ -159,3 +162,46 @@ def test_what_does_not_exist_is_refused(arguments: tuple[str, int, str, None], t
 def test_what_is_no_8_bit_picture_is_refused(image: np.ndarray) -> None:
     with pytest.raises(ShiftlakeError, match=r"uint8 of shape \(height, width, 3\)"):
         distort(image, "gaussian_blur", 1, preset=IMAGENET)
+
+
+@pytest.mark.parametrize("level", [1.0, True, "1", None, SMOOTH, [1]])
+def test_a_level_is_a_whole_number(level: int) -> None:
+    with pytest.raises(ShiftlakeError, match="no such level"):
+        distort(SMOOTH, "gaussian_blur", level, preset=IMAGENET)
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ({"key": b"x"}, "no key"),
+        ({"key": 0}, "no key"),
+        ({"key": ""}, "source_key"),
+        ({"rng": 3}, "legacy generator"),
+        ({"rng": np.random.default_rng(0)}, "legacy generator"),
+        ({"key": "a", "rng": np.random.RandomState(0)}, "both"),
+    ],
+)
+def test_draws_from_elsewhere_are_refused(source: dict[str, Any], told: str) -> None:
+    for distortion in ("gaussian_noise", "gaussian_blur"):
+        with pytest.raises(ShiftlakeError, match=told):
+            distort(SMOOTH, distortion, 1, preset=IMAGENET, **source)
+
+
+def test_a_key_without_a_dataset_is_of_the_distortions() -> None:
+    keys = ["a", Key("a"), Key("a", 0, "distorted"), Key("a", 0, "imagenet_c")]
+    made = [
+        distort(SMOOTH, "gaussian_noise", np.int64(2), preset=CIFAR, key=key).tobytes()
+        for key in keys
+    ]
+    assert made[0] == made[1] == made[2] != made[3]
+
+
+@pytest.mark.parametrize("preset", [CIFAR, IMAGENET])
+def test_a_border_that_is_not_known_is_refused_and_not_ignored(
+    preset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = deepcopy(distortions._tables())
+    tables[preset]["gaussian_blur"]["border"] = "mirror"
+    monkeypatch.setattr(distortions, "_tables", lambda: tables)
+    with pytest.raises(ShiftlakeError, match="no such border"):
+        distort(SMOOTH, "gaussian_blur", 1, preset=preset)

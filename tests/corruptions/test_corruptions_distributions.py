@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ops.corruptions import SEVERITIES, corrupt
+from ops.corruptions import SEVERITIES, Key, corrupt
+from ops.corruptions.keyed import Keyed
 from ops.corruptions.parameters import load
 
 SAMPLES = np.arange(256)
@@ -86,3 +87,58 @@ def test_impulses_fall_on_each_channel_by_itself():
     flipped = (np.concatenate(pixels) != 128).sum(1)
     law = stats.binom.pmf(range(4), 3, 0.27)
     assert stats.chisquare(np.bincount(flipped), law * flipped.size).pvalue > 1e-3
+
+
+def test_keyed_angles_of_motion_are_uniform_over_90_degrees():
+    angles = np.array(
+        [keyed("motion_blur", i).uniform("angle", -45.0, 45.0, ()) for i in range(3000)]
+    )
+    assert stats.kstest(angles, stats.uniform(-45, 90).cdf).pvalue > 1e-3
+    assert abs(np.corrcoef(angles[:-1], angles[1:])[0, 1]) < 4 / np.sqrt(angles.size)
+    # And that is the angle a dot is drawn out along: rows count downwards.
+    dot = np.zeros((224, 224, 3), np.uint8)
+    dot[112, 112] = 255
+    for i in range(20):
+        line = corrupt(dot, "motion_blur", 5, key=str(i))[..., 0].astype(float)
+        rows, columns = np.nonzero(line)
+        reach = np.hypot(rows - 112, columns - 112)
+        far = reach.argmax()
+        seen = np.degrees(np.arctan2(rows[far] - 112, columns[far] - 112))
+        turned = (seen - angles[i] + 90) % 180 - 90
+        assert reach[far] > 10
+        assert abs(turned) < 6
+
+
+def test_the_keyed_layer_of_spatter_is_the_normal_law_and_white():
+    given = load()["spatter"][0]
+    layers = np.stack(
+        [
+            keyed("spatter", i).normal("layer", given["mean"], given["std"], (224, 224))
+            for i in range(20)
+        ]
+    )
+    standard = (layers - given["mean"]) / given["std"]
+    assert abs(standard.mean()) < 4 / np.sqrt(standard.size)
+    assert abs(standard.var() - 1) < 4 * np.sqrt(2 / standard.size)
+    assert abs((standard**4).mean() - 3) < 4 * np.sqrt(96 / standard.size)
+    # Neither neighbours nor images know of each other.
+    for ours, theirs in (
+        (standard[:, :, 1:], standard[:, :, :-1]),
+        (standard[:, 1:], standard[:, :-1]),
+        (standard[1:], standard[:-1]),
+    ):
+        assert abs((ours * theirs).mean()) < 4 / np.sqrt(ours.size)
+
+
+def test_as_much_of_a_picture_is_under_keyed_drops_as_under_replayed_ones():
+    flat = np.full((224, 224, 3), 60, np.uint8)
+    rng = np.random.RandomState(5)
+    for severity in SEVERITIES:
+        ours = [(corrupt(flat, "spatter", severity, key=str(i)) != 60).mean() for i in range(30)]
+        theirs = [(corrupt(flat, "spatter", severity, rng=rng) != 60).mean() for _ in range(30)]
+        assert stats.ks_2samp(ours, theirs).pvalue > 1e-3
+
+
+def keyed(corruption, number):
+    """The draws of one of many images."""
+    return Keyed(Key(str(number), dataset="imagenet_c"), corruption, 5)

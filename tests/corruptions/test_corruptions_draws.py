@@ -10,15 +10,19 @@ from ops.corruptions import Key, laws, philox
 from ops.corruptions.draws import Replay
 from ops.corruptions.keyed import PURPOSES, Keyed
 
-BASE = Keyed(Key("ILSVRC2012_val_00000001"), "gaussian_noise", 1)
+BASE = Keyed(Key("ILSVRC2012_val_00000001", dataset="imagenet_c"), "gaussian_noise", 1)
 # One thing other than in BASE each; the second purpose is of the same source of draws.
 NEIGHBOURS = {
-    "source key": Keyed(Key("ILSVRC2012_val_00000002"), "gaussian_noise", 1),
-    "seed": Keyed(Key("ILSVRC2012_val_00000001", seed=1), "gaussian_noise", 1),
+    "source key": Keyed(Key("ILSVRC2012_val_00000002", dataset="imagenet_c"), "gaussian_noise", 1),
+    "seed": Keyed(
+        Key("ILSVRC2012_val_00000001", seed=1, dataset="imagenet_c"), "gaussian_noise", 1
+    ),
     "dataset": Keyed(Key("ILSVRC2012_val_00000001", dataset="imagenet_p"), "gaussian_noise", 1),
-    "corruption": Keyed(Key("ILSVRC2012_val_00000001"), "speckle_noise", 1),
-    "severity": Keyed(Key("ILSVRC2012_val_00000001"), "gaussian_noise", 2),
-    "part": Keyed(Key("ILSVRC2012_val_00000001"), "gaussian_noise", 1, part=1),
+    "corruption": Keyed(Key("ILSVRC2012_val_00000001", dataset="imagenet_c"), "speckle_noise", 1),
+    "severity": Keyed(Key("ILSVRC2012_val_00000001", dataset="imagenet_c"), "gaussian_noise", 2),
+    "part": Keyed(
+        Key("ILSVRC2012_val_00000001", dataset="imagenet_c"), "gaussian_noise", 1, part=1
+    ),
 }
 N = 400_000
 
@@ -54,7 +58,7 @@ def test_a_key_is_the_digest_of_everything_that_tells_draws_apart():
 
 
 def test_purpose_and_part_are_in_the_counter():
-    source = Keyed(Key("x"), "fog", 3, part=5)
+    source = Keyed(Key("x", dataset="imagenet_c"), "fog", 3, part=5)
     expected = philox.words(source.philox_key, (0, PURPOSES["angle"], 5, 0), 10)
     assert np.array_equal(source.words("angle", 10), expected)
     first, second = source.words("angle", 2).tolist()

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
+import cv2
 import numpy as np
 import pytest
 from PIL import Image
 
 from ops.corruptions import CORRUPTIONS, SEVERITIES, Key, corrupt
+from ops.corruptions.distortions import distort
+from ops.corruptions.encoding import decode_jpeg, encode_jpeg
 from ops.corruptions.engine import corrupt_all, render
 from ops.errors import ShiftlakeError
+from ops.perturbations import sequences
 
 KEY = Key("ILSVRC2012_val_00000007", 3, "imagenet_c")
 ALL = [(corruption, severity) for corruption in CORRUPTIONS for severity in SEVERITIES]
@@ -42,7 +47,7 @@ def test_all_severities_together_are_those_asked_for_alone(
 def test_the_order_and_the_company_of_severities_change_nothing(
     crop: np.ndarray, together: dict[tuple[str, int], np.ndarray], corruption: str
 ) -> None:
-    some = [(corruption, 5), ("contrast", 2), (corruption, 2)]
+    some = [(corruption, 5), ("contrast", 1), (corruption, 2)]
     found = list(corrupt_all(crop, some, KEY))
     assert sorted(condition for condition, _ in found) == sorted(some)
     for condition, image in found:
@@ -101,3 +106,80 @@ def test_an_image_that_does_not_fit_the_preset_is_refused(crop: np.ndarray) -> N
 def test_a_mode_that_does_not_exist_is_refused(crop: np.ndarray) -> None:
     with pytest.raises(ShiftlakeError, match="no such mode"):
         next(render(crop, [("contrast", 1)], KEY, mode="quick"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "told"),
+    [
+        ([("fog", 1), ("contrast", 1), ("fog", 1)], "given twice"),
+        ([("fog", 2), ("fog", np.int64(2))], "given twice"),
+        (["fog"], "no condition"),
+        ([("fog",)], "no condition"),
+        ([("fog", 1, 2)], "no condition"),
+        ([("fog", "1")], "no condition"),
+        ([(np.zeros(3), 1)], "no condition"),
+        ("fog", "no condition"),
+        (None, "no condition"),
+    ],
+)
+def test_conditions_are_pairs_each_given_once(
+    crop: np.ndarray, conditions: list[tuple[str, int]], told: str
+) -> None:
+    with pytest.raises(ShiftlakeError, match=told):
+        next(corrupt_all(crop, conditions, KEY))
+
+
+def test_a_string_is_the_key_of_the_source_image(crop: np.ndarray) -> None:
+    (by_string,) = corrupt_all(crop, [("gaussian_noise", 1)], "a")
+    assert np.array_equal(by_string[1], corrupt(crop, "gaussian_noise", 1, key="a"))
+
+
+@pytest.mark.parametrize("quality", ["85", 0, 101, 85.0, True, None])
+def test_a_quality_that_jpeg_does_not_have_is_refused(crop: np.ndarray, quality: int) -> None:
+    with pytest.raises(ShiftlakeError, match="quality"):
+        next(render(crop, [("contrast", 1)], KEY, quality=quality))
+    with pytest.raises(ShiftlakeError, match="quality"):
+        encode_jpeg(crop, quality)
+
+
+def test_optimised_files_are_smaller_and_hold_the_same_pixels(crop: np.ndarray) -> None:
+    some = [("gaussian_noise", 1), ("contrast", 3)]
+    plain, optimised = (dict(render(crop, some, KEY, optimize=value)) for value in (False, True))
+    for condition in some:
+        assert len(optimised[condition]) < len(plain[condition])
+        assert np.array_equal(decode_jpeg(optimised[condition]), decode_jpeg(plain[condition]))
+
+
+@pytest.fixture
+def threads() -> Iterator[None]:
+    before = cv2.getNumThreads()
+    yield
+    cv2.setNumThreads(before)
+
+
+@pytest.mark.usefixtures("threads")
+def test_the_number_of_opencvs_threads_is_the_callers(crop: np.ndarray) -> None:
+    outputs = []
+    for count in (3, 1, 2):
+        cv2.setNumThreads(count)
+        made = corrupt_all(crop, ALL, KEY)
+        first = next(made)  # and while the caller has its turn
+        assert cv2.getNumThreads() == count
+        outputs.append([first[1].tobytes(), *(image.tobytes() for _, image in made)])
+        list(render(crop, [("glass_blur", 1), ("fog", 2)], KEY))
+        corrupt(crop, "motion_blur", 1, key=KEY)
+        with pytest.raises(ShiftlakeError):
+            list(render(crop, [("frost", 1)], KEY, textures=[crop] * 5))
+        next(sequences(np.zeros((256, 256, 3), np.uint8), [("brightness", 1)], KEY))
+        distort(crop, "gaussian_blur", 1, preset="imagenet_published_code")
+        assert cv2.getNumThreads() == count
+    assert outputs[0] == outputs[1] == outputs[2]
+
+
+@pytest.mark.usefixtures("threads")
+def test_images_in_threads_leave_the_callers_number_too(crop: np.ndarray) -> None:
+    cv2.setNumThreads(3)
+    some = [("gaussian_noise", 1), ("contrast", 3), ("frost", 2)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda key: list(render(crop, some, str(key))), range(1, 13)))
+    assert cv2.getNumThreads() == 3

@@ -5,11 +5,16 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 from ops.corruptions import CORRUPTIONS, DETERMINISTIC_CORRUPTIONS, Key, corrupt
+from ops.corruptions.batched.corrupt import corrupt_batch
+from ops.corruptions.engine import corrupt_all
+from ops.corruptions.keyed import Keyed
 from ops.errors import ShiftlakeError
 
 GREY = np.full((224, 224, 3), 128, np.uint8)
+NO_KEY = r"no key of an image|no source_key of a key"
 
 
 @pytest.mark.parametrize("severity", [0, 6, -1, 2.0, "3", None, True])
@@ -92,6 +97,83 @@ def test_what_draws_nothing_needs_no_source_and_ignores_the_one_given(corruption
 def test_a_string_is_the_key_of_the_source_image():
     by_string = corrupt(GREY, "gaussian_noise", 1, key="n01440764/x")
     assert np.array_equal(by_string, corrupt(GREY, "gaussian_noise", 1, key=Key("n01440764/x")))
+
+
+@pytest.mark.parametrize("key", [0, 5, b"x", ("a",), True, "", "a\0b", "\ud800", GREY, 1.5])
+@pytest.mark.parametrize("corruption", ["gaussian_noise", "contrast"])
+def test_what_is_no_key_is_refused(corruption, key):
+    with pytest.raises(ShiftlakeError, match=NO_KEY):
+        corrupt(GREY, corruption, 1, key=key)
+    with pytest.raises(ShiftlakeError, match=NO_KEY):
+        next(corrupt_all(GREY, [(corruption, 1)], key))
+
+
+@pytest.mark.parametrize("keys", ["ab", ["a"], ["a", 5], ["a", b"b"], ["a", ""], None, {"a", "b"}])
+def test_a_batch_needs_a_key_for_each_image(keys):
+    images = torch.zeros(2, 3, 224, 224, dtype=torch.uint8)
+    with pytest.raises(ShiftlakeError, match=f"{NO_KEY}|key of its own"):
+        corrupt_batch(images, "contrast", 1, keys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("",), "source_key"),
+        ((5,), "source_key"),
+        ((b"a",), "source_key"),
+        ((None,), "source_key"),
+        (("a\0b",), "source_key"),
+        (("a", 1.5), "seed"),
+        (("a", "1"), "seed"),
+        (("a", True), "seed"),
+        (("a", None), "seed"),
+        (("a", 2**63), "seed"),
+        (("a", -(2**63) - 1), "seed"),
+        (("a", 0, ""), "dataset"),
+        (("a", 0, 3), "dataset"),
+        (("a", 0, "x\0y"), "dataset"),
+    ],
+)
+def test_a_key_is_made_of_text_and_a_whole_number(arguments, told):
+    with pytest.raises(ShiftlakeError, match=told) as caught:
+        Key(*arguments)
+    assert caught.value.where == f"Key.{told}"
+
+
+def test_seeds_are_of_64_bits_and_may_be_numpys():
+    assert Key("a", np.int64(7)) == Key("a", 7)
+    assert type(Key("a", np.uint8(7)).seed) is int
+    keys = [Key("a", seed) for seed in (-(2**63), -1, 0, 2**63 - 1)]
+    noise = [corrupt(GREY, "gaussian_noise", 1, key=key).tobytes() for key in keys]
+    assert len(set(noise)) == len(keys)
+
+
+def test_a_key_without_a_dataset_is_of_what_is_made():
+    ours = corrupt(GREY, "gaussian_noise", 1, key=Key("a"))
+    assert np.array_equal(
+        ours, corrupt(GREY, "gaussian_noise", 1, key=Key("a", dataset="imagenet_c"))
+    )
+    other = corrupt(GREY, "gaussian_noise", 1, key=Key("a", dataset="imagenet_p"))
+    assert not np.array_equal(ours, other)
+    with pytest.raises(ShiftlakeError, match="family"):
+        Keyed(Key("a"), "gaussian_noise", 1)
+
+
+@pytest.mark.parametrize("name", [GREY, None, ["fog"], 3, ""])
+def test_names_of_another_type_are_refused(name):
+    with pytest.raises(ShiftlakeError, match="corruption"):
+        corrupt(GREY, name, 1, key="a")
+    with pytest.raises(ShiftlakeError, match="table"):
+        corrupt(GREY, "fog", 1, key="a", preset=name)
+    with pytest.raises(ShiftlakeError, match="mode"):
+        corrupt(GREY, "fog", 1, key="a", mode=name)
+
+
+@pytest.mark.parametrize("rng", [3, np.random, np.random.default_rng(0)])
+def test_only_the_legacy_generator_is_replayed(rng):
+    for corruption in ("gaussian_noise", "contrast"):
+        with pytest.raises(ShiftlakeError, match="legacy generator"):
+            corrupt(GREY, corruption, 1, rng=rng)
 
 
 def test_the_names_can_be_had_without_the_heavy_packages():

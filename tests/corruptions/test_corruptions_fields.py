@@ -22,7 +22,8 @@ SHAPE = (224, 224)
 def keyed_levels(corruption, severity):
     parameters = load()[corruption][severity - 1]
     return [
-        Level(parameters, Keyed(Key(f"image {i}"), corruption, severity)) for i in range(IMAGES)
+        Level(parameters, Keyed(Key(f"image {i}", dataset="imagenet_c"), corruption, severity))
+        for i in range(IMAGES)
     ]
 
 
@@ -80,7 +81,11 @@ def test_snow_has_as_many_and_as_bright_flakes_as_the_reference(severity):
 @pytest.mark.parametrize("severity", SEVERITIES)
 def test_winds_come_from_every_direction_of_the_reference(severity):
     angles = [
-        float(Keyed(Key(str(i)), "snow", severity).uniform("angle", -135.0, -45.0, ()))
+        float(
+            Keyed(Key(str(i), dataset="imagenet_c"), "snow", severity).uniform(
+                "angle", -135.0, -45.0, ()
+            )
+        )
         for i in range(500)
     ]
     assert stats.kstest(angles, stats.uniform(-135, 90).cdf).pvalue > 1e-3
@@ -131,7 +136,9 @@ def test_the_two_fields_of_a_key_have_nothing_in_common():
 
 @pytest.mark.parametrize("severity", SEVERITIES)
 def test_each_frost_photograph_and_each_place_in_it_is_as_likely(severity):
-    sources = [Keyed(Key(f"image {i}"), "frost", severity) for i in range(2000)]
+    sources = [
+        Keyed(Key(f"image {i}", dataset="imagenet_c"), "frost", severity) for i in range(2000)
+    ]
     taken = np.bincount([int(each.integers("texture", 0, DRAWN, ())) for each in sources])
     # The second and the third show the same: 1 : 2 : 1 : 1.
     shown = [taken[0], taken[1] + taken[2], taken[3], taken[4]]

@@ -40,7 +40,9 @@ def test_colours_are_moved_and_not_mixed_where_nothing_is_blurred():
     rows, columns = np.mgrid[:100, :100]
     pixels = np.stack([levels[rows], levels[columns], levels[rows]], axis=2)
     parameters = {"sigma": 1e-3, "max_delta": 2, "iterations": 1}
-    output = exact(pixels, Level(parameters, Keyed(Key("a"), "glass_blur", 2)))
+    output = exact(
+        pixels, Level(parameters, Keyed(Key("a", dataset="imagenet_c"), "glass_blur", 2))
+    )
     assert (output[..., 0] == output[..., 2]).all()
     down = np.searchsorted(levels, output[..., 0]) - rows
     right = np.searchsorted(levels, output[..., 1]) - columns
@@ -59,7 +61,10 @@ def test_colours_are_moved_and_not_mixed_where_nothing_is_blurred():
 @pytest.mark.parametrize("delta", [1, 2, 3, 4, 5])
 def test_keyed_displacements_are_alike_in_number(delta):
     side, n = 2 * delta, 1_000_000
-    codes = displacement_codes(Keyed(Key("a"), "glass_blur", 1), delta, n) % side**2
+    codes = (
+        displacement_codes(Keyed(Key("a", dataset="imagenet_c"), "glass_blur", 1), delta, n)
+        % side**2
+    )
     counts = np.bincount(codes, minlength=side**2)
     freedom = side**2 - 1
     chi_squared = ((counts - n / side**2) ** 2).sum() / (n / side**2)
@@ -75,7 +80,7 @@ def test_replayed_displacements_are_the_generators_integers():
 
 
 def test_keyed_displacements_are_made_of_the_words_as_told():
-    draws = Keyed(Key("a"), "glass_blur", 4)
+    draws = Keyed(Key("a", dataset="imagenet_c"), "glass_blur", 4)
     words = [int(word) for word in draws.words("shifts", 500)]
     octets = [word >> shift & 255 for word in words for shift in (0, 8, 16, 24)]
     for delta in (1, 2, 4):

@@ -1,11 +1,14 @@
 """The tables of parameters: complete, the published numbers, never guessed."""
 
+import json
+
 import numpy as np
 import pytest
 
 from ops.corruptions import CORRUPTIONS, SEVERITIES
-from ops.corruptions.parameters import load, presets, size
+from ops.corruptions.parameters import load, plain, presets, size
 from ops.errors import ShiftlakeError
+from ops.perturbations import perturbations
 
 NAMES = {
     "gaussian_noise": {"sigma"},
@@ -83,3 +86,24 @@ def test_a_size_without_a_table_is_refused():
     assert "Did you mean imagenet_224?" in refusal.value.remedy
     with pytest.raises(ShiftlakeError, match="no table"):
         size("cifar_32")
+
+
+def test_nobody_can_change_the_numbers_for_the_others():
+    table = load()
+    with pytest.raises(TypeError):
+        table["fog"] = ()
+    with pytest.raises(TypeError):
+        table["fog"][0]["strength"] = 7
+    for known in perturbations().values():
+        for level in known.levels:
+            assert not any(isinstance(value, list | dict) for value in level.values())
+            with pytest.raises(TypeError):
+                level["sigma"] = 7
+
+
+def test_a_copy_is_what_a_file_can_hold():
+    (level,) = perturbations()["spatter"].levels
+    assert json.loads(json.dumps(plain(level))) == plain(level)
+    assert plain(level)["flow"] == list(level["flow"])
+    (level,) = perturbations()["snow"].levels
+    assert plain(level)["angle"] == {"start": -150, "step": 4}

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from ops import catalog
 from ops.corruptions import corrupt, textures
+from ops.corruptions.batched.corrupt import corrupt_batch
+from ops.corruptions.engine import corrupt_all
 from ops.errors import ShiftlakeError
 
 PACKAGE = find_spec("imagecorruptions")
@@ -27,9 +30,9 @@ def published():
 @pytest.fixture
 def fresh():
     """Forget, before and after, what was found on this machine."""
-    textures.found.cache_clear()
+    textures.found_at.cache_clear()
     yield
-    textures.found.cache_clear()
+    textures.found_at.cache_clear()
 
 
 def copied(to, names):
@@ -70,6 +73,19 @@ def test_a_folder_of_ones_own_comes_first(tmp_path, monkeypatch, fresh):
 
 
 @installed
+def test_another_folder_named_later_is_looked_into(tmp_path, monkeypatch):
+    monkeypatch.setenv(textures.FOLDER_VARIABLE, str(published()))
+    before = textures.found()
+    assert textures.found() is before
+    monkeypatch.setenv(textures.FOLDER_VARIABLE, str(tmp_path))
+    with pytest.raises(ShiftlakeError, match="missing") as caught:
+        textures.found()
+    assert caught.value.where == tmp_path
+    monkeypatch.setenv(textures.FOLDER_VARIABLE, str(published()))
+    assert textures.found() is before
+
+
+@installed
 def test_a_photograph_with_one_other_byte_is_refused(tmp_path):
     path = copied(tmp_path, NAMES) / NAMES[3]
     path.write_bytes(path.read_bytes() + b"\0")
@@ -84,7 +100,7 @@ def test_without_any_the_error_says_how_to_get_them(monkeypatch, fresh):
     monkeypatch.setattr(textures, "find_spec", lambda name: None)
     with pytest.raises(ShiftlakeError) as caught:
         corrupt(np.zeros((224, 224, 3), np.uint8), "frost", 1, key="a")
-    for way in ("shiftlake fetch imagenet-c frost_texture_frost1", "$SHIFTLAKE_FROST", "pip"):
+    for way in ("shiftlake fetch frost_texture_frost1", "$SHIFTLAKE_FROST", "pip"):
         assert way in caught.value.remedy
 
 
@@ -96,9 +112,63 @@ def test_bytes_that_are_no_photograph_are_refused():
         textures.decode([file.getvalue(), b"no photograph"])
 
 
-def test_photographs_that_cannot_cover_a_picture_are_refused():
-    image = np.zeros((224, 224, 3), np.uint8)
-    with pytest.raises(ShiftlakeError, match="does not cover"):
-        corrupt(image, "frost", 1, key="a", textures=[image] * 5)
-    with pytest.raises(ShiftlakeError, match="more photographs"):
-        corrupt(image, "frost", 1, key="a", textures=[np.zeros((300, 300, 3), np.uint8)] * 4)
+IMAGE = np.zeros((224, 224, 3), np.uint8)
+LARGER = np.zeros((240, 240, 3), np.uint8)
+
+
+def frosted_in_both_ways():
+    """Frost of one image by the CPU kernel and by the batched one."""
+    batch = torch.zeros(1, 3, 224, 224, dtype=torch.uint8)
+    return (
+        lambda photographs: corrupt(IMAGE, "frost", 1, key="a", textures=photographs),
+        lambda photographs: next(
+            corrupt_all(IMAGE, [("contrast", 1), ("frost", 1)], "a", textures=photographs)
+        ),
+        lambda photographs: corrupt_batch(batch, "frost", 1, ["a"], textures=photographs),
+    )
+
+
+@pytest.mark.parametrize("way", frosted_in_both_ways(), ids=["alone", "many", "batched"])
+@pytest.mark.parametrize(
+    ("photographs", "told"),
+    [
+        ([LARGER] * 4, "5 or 6"),
+        ([LARGER] * 7, "5 or 6"),
+        ([], "5 or 6"),
+        ([None] * 5, "NoneType"),
+        (3, "photograph 1"),
+        ([LARGER] * 4 + [LARGER[..., 0]], r"shape \(240, 240\)"),
+        ([LARGER] * 4 + [np.zeros((240, 240, 4), np.uint8)], "photograph 5"),
+        ([LARGER / 255] * 5, "float64"),
+        ([LARGER.tolist()] * 5, "list"),
+    ],
+)
+def test_photographs_of_another_kind_are_refused(way, photographs, told):
+    with pytest.raises(ShiftlakeError, match=told):
+        way(photographs)
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_photograph_that_cannot_cover_the_picture_is_refused_whichever_is_drawn(number):
+    photographs = [LARGER] * 5
+    photographs[number] = LARGER[:224]
+    told = f"photograph {number + 1}"
+    alone, _, batched = frosted_in_both_ways()
+    for way in (alone, batched):
+        with pytest.raises(ShiftlakeError, match="does not cover") as caught:
+            way(photographs)
+        assert told in caught.value.where
+    small = np.zeros((64, 64, 3), np.uint8)
+    for photograph, covers in ((LARGER, True), (LARGER[:214], False)):
+        given = {"preset": "tiny_imagenet_64", "textures": [photograph] * 5}
+        if covers:
+            assert corrupt(small, "frost", 1, key="a", **given).shape == small.shape
+        else:  # 0.3 of it is 64 pixels high
+            with pytest.raises(ShiftlakeError, match="64 x 72"):
+                corrupt(small, "frost", 1, key="a", **given)
+
+
+def test_a_sixth_photograph_is_never_drawn():
+    six = [*[LARGER] * 5, np.full((240, 240, 3), 255, np.uint8)]
+    for key in map(str, range(40)):
+        assert not corrupt(IMAGE, "frost", 1, key=key, textures=six).any()

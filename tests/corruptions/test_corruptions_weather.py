@@ -11,7 +11,6 @@ from ops.corruptions.frost import DRAWN
 from ops.corruptions.kernel import Level, kernel
 from ops.corruptions.keyed import Key, Keyed
 from ops.corruptions.parameters import load
-from ops.corruptions.picture import Picture
 from ops.corruptions.snow import flakes, whiteness
 from tests.parity import fixtures
 
@@ -154,7 +153,7 @@ def test_where_no_flake_falls_snow_only_whitens(severity):
 def test_flakes_of_a_key_are_those_of_all_its_numbers():
     for severity in SEVERITIES:
         parameters = load()["snow"][severity - 1]
-        keyed = Keyed(Key("a"), "snow", severity)
+        keyed = Keyed(Key("a", dataset="imagenet_c"), "snow", severity)
 
         class AllNumbers:
             normal = keyed.normal
@@ -201,9 +200,13 @@ def test_mud_hides_at_least_four_fifths_where_it_lies(severity):
 
 @pytest.mark.parametrize("corruption", WEATHER)
 def test_severities_made_together_are_those_made_alone(corruption):
-    image = Picture(picture(224))
+    image = picture(224)
     levels = [
-        Level(load()[corruption][i - 1], Keyed(Key("a"), corruption, i), tuple(PHOTOGRAPHS))
+        Level(
+            load()[corruption][i - 1],
+            Keyed(Key("a", dataset="imagenet_c"), corruption, i),
+            tuple(PHOTOGRAPHS),
+        )
         for i in SEVERITIES
     ]
     together = kernel(corruption).fast(image, levels)

@@ -6,8 +6,10 @@ import torch
 
 from ops.errors import ShiftlakeError
 from ops.perturbations import Key, sequence, sequences
+from ops.perturbations.batched.sequence import sequence_batch
 
 IMAGE = np.zeros((256, 300, 3), np.uint8)
+NO_KEY = r"no key of an image|no source_key of a key"
 
 
 @pytest.mark.parametrize(
@@ -76,3 +78,33 @@ def test_an_unknown_mode():
 def test_several_sequences_refuse_the_same():
     with pytest.raises(ShiftlakeError, match="blizzard"):
         list(sequences(IMAGE, [("rotate", 1), ("blizzard", 1)], Key("a")))
+    with pytest.raises(ShiftlakeError, match="given twice"):
+        list(sequences(IMAGE, [("rotate", 1), ("tilt", 1), ("rotate", 1)], Key("a")))
+    with pytest.raises(ShiftlakeError, match="no condition"):
+        list(sequences(IMAGE, ["rotate"], Key("a")))
+
+
+@pytest.mark.parametrize("key", [0, 5, b"x", ("a",), True, "", "a\0b"])
+def test_what_is_no_key(key):
+    for name in ("gaussian_noise", "rotate"):
+        with pytest.raises(ShiftlakeError, match=NO_KEY):
+            sequence(IMAGE, name, key=key)
+        with pytest.raises(ShiftlakeError, match=NO_KEY):
+            next(sequences(IMAGE, [(name, 1)], key))
+    with pytest.raises(ShiftlakeError, match=NO_KEY):
+        sequence_batch(torch.zeros(1, 3, 256, 256, dtype=torch.uint8), "rotate", [key])
+
+
+@pytest.mark.parametrize("name", [IMAGE, None, ["rotate"], 3])
+def test_names_of_another_type(name):
+    with pytest.raises(ShiftlakeError, match="no perturbation"):
+        sequence(IMAGE, name, key="a")
+    with pytest.raises(ShiftlakeError, match="mode"):
+        sequence(IMAGE, "rotate", mode=name)
+
+
+def test_a_difficulty_may_be_numpys():
+    ours, theirs = (
+        sequence(IMAGE, "gaussian_noise", key="a", difficulty=kind(2)) for kind in (int, np.int64)
+    )
+    assert np.array_equal(ours, theirs)

@@ -94,6 +94,12 @@ def test_a_second_run_renders_nothing(run, lake, instance):
         if event.event_type == dg.DagsterEventType.ASSET_MATERIALIZATION
     ]
     assert event.materialization.metadata["sealed_before"].value is True
+    checks = [
+        each.asset_check_evaluation_data
+        for each in again.all_events
+        if each.event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION
+    ]
+    assert [check.partition for check in checks] == ["contrast"] * 4
     assert read_manifest(root, "imagenet_c_rendered/contrast/3") == before
 
 

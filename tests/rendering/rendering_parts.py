@@ -84,6 +84,12 @@ def lake_of(
     return Lake(root, load(str(overlay)), overlay)
 
 
+def overlaid(lake: Lake, datasets: dict[str, dict[str, Any]]) -> Lake:
+    """The same lake under an overlay that states other things of datasets."""
+    lake.overlay.write_text(yaml.safe_dump({"datasets": datasets}))
+    return lake._replace(catalog=load(str(lake.overlay)))
+
+
 NO_COUNTS = {"expected": None, "expected_classes": None, "per_class": None}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from rendering_parts import (
 
 import ops.rendering.part
 from ops.corruptions import Key, corrupt
-from ops.rendering import expected_version, render
+from ops.rendering import expected_version, passes, render
 from ops.shards import read_manifest, verify
 
 
@@ -53,8 +52,7 @@ def test_any_number_of_workers_and_any_order(
     workers: int,
     few: int,
 ) -> None:
-    # The function of the same name hides the module.
-    monkeypatch.setattr(sys.modules["ops.rendering.render"], "_FEW", few)
+    monkeypatch.setattr(passes, "_FEW", few)
     lake = lake_of(tmp_path, val_samples(files), per_shard=5)
     render(lake.root, lake.catalog, CHEAP[::-1], workers=workers)
     for name in CHEAP:

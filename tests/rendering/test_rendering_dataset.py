@@ -16,6 +16,7 @@ from ops.rendering import open_dataset, render
 TWINS = [
     ("imagenet_c_rendered/frost/2", "imagenet_c_on_the_fly/frost/2"),
     ("imagenet_c_rendered/gaussian_noise/4", "imagenet_c_on_the_fly/gaussian_noise/4"),
+    ("imagenet_p_rendered/translate", "imagenet_p_on_the_fly/translate"),
 ]
 
 

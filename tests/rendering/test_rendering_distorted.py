@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import cv2
 import numpy as np
 from PIL import Image
 from rendering_parts import lake_of, packed, pixels, samples_of
@@ -15,6 +16,7 @@ from ops.rendering import render
 from ops.shards import Sample, read_manifest
 
 SETS = {
+    "distorted_imagenet": ("imagenet_1k/val", "ilsvrc1000", (120, 90)),
     "distorted_cifar_100": ("cifar_100/test", "cifar100", (32, 32)),
     "distorted_caltech_101": ("caltech_101/clean", "caltech101", (90, 60)),
     "distorted_sun_397": ("sun_397/clean", "sun397", (300, 260)),
@@ -60,15 +62,17 @@ def test_images_are_the_distorted_ones_in_whole_grey_levels(tmp_path: Path) -> N
                 stored = np.asarray(Image.open(io.BytesIO(each.image)))
                 side = (32, 32, 3) if family == "distorted_cifar_100" else (256, 256, 3)
                 assert stored.shape == side
-                if family == "distorted_cifar_100":
-                    distorted = distort(
-                        pixels(clean.image),
-                        str(each.meta["distortion"]),
-                        each.meta["severity"],
-                        preset=preset,
-                        key=Key(each.meta["source_key"], 0, family),
-                    )
-                    assert np.abs(np.clip(distorted, 0, 255) - stored).max() <= 0.5 + 1e-5
+                whole = pixels(clean.image)
+                if family != "distorted_cifar_100":
+                    whole = cv2.resize(whole, side[:2], interpolation=cv2.INTER_LINEAR)
+                distorted = distort(
+                    whole,
+                    str(each.meta["distortion"]),
+                    each.meta["severity"],
+                    preset=preset,
+                    key=Key(each.meta["source_key"], 0, family),
+                )
+                assert np.abs(np.clip(distorted, 0, 255) - stored).max() <= 0.5 + 1e-5
 
 
 def test_levels_of_cifar_share_their_noise_and_those_of_imagenet_do_not(tmp_path: Path) -> None:

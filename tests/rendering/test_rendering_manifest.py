@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from rendering_parts import (
     CHEAP,
+    NO_COUNTS,
     NOISE,
     VAL,
     Lake,
     images_of,
     lake_of,
+    overlaid,
     photograph,
     samples_of,
     val_samples,
@@ -20,6 +22,7 @@ from rendering_parts import (
 from ops.corruptions import parameters
 from ops.errors import ShiftlakeError
 from ops.rendering import Recipe, build_many, expected_version, render
+from ops.rendering.libraries import libraries
 from ops.shards import expected_version as expected_version_of_archive
 from ops.shards import export, read_manifest
 
@@ -54,10 +57,10 @@ def test_a_manifest_names_renderer_version_mode_parameters_and_seed(rendered: La
         "encoding": {"format": "jpeg", "quality": 85, "subsampling": "4:2:0", "dct": "islow"},
         "source": VAL,
         "source_version": source.version,
+        "libraries": libraries("corruptions"),
     }
     assert Recipe.of(manifest).renderer == manifest.renderer
     assert [(each.name, each.sha256) for each in manifest.sources] == [(VAL, source.version)]
-    assert manifest.licence == rendered.catalog.benchmark("imagenet-c").licence.value
     assert manifest.synthetic, "its source is"
     assert (manifest.n_classes, manifest.label_histogram_sha256) == (
         source.n_classes,
@@ -145,9 +148,10 @@ def test_mini_imagenet_c_of_the_rendered_set_says_so(lake: Lake) -> None:
 
 
 def test_both_forms_of_mini_imagenet_c_choose_the_same_photographs(tmp_path: Path) -> None:
-    fields = {"parameters": {"n_per_class": 2, "seed": 7600, "key_dataset": "imagenet_c"}}
     files = [photograph(number, (16, 12)) for number in range(40)]
-    lake = lake_of(tmp_path, val_samples(files), **fields)
+    lake = lake_of(tmp_path, val_samples(files))
+    mini = {**NO_COUNTS, "parameters": {"n_per_class": 2, "seed": 7600}}
+    lake = overlaid(lake, {"*": NO_COUNTS, "mini_imagenet_c_rendered/*": mini})
     other = "mini_imagenet_c_rendered/pixelate/5"
     first, *_, second = build_many(
         lake.root, lake.catalog, [MINI, PARENT, "imagenet_c_rendered/pixelate/5", other]

@@ -72,7 +72,9 @@ def test_its_recipe_is_the_stored_ones_but_for_the_form(lake: Lake) -> None:
     for fly, stored in zip(FLY, STORED, strict=True):
         recipe = read_manifest(lake.root, fly).renderer
         assert recipe is not None
-        assert {**recipe, "form": "stored"} == read_manifest(lake.root, stored).renderer
+        made = dict(read_manifest(lake.root, stored).renderer or {})
+        assert made.pop("libraries")
+        assert {**recipe, "form": "stored"} == made
 
 
 def test_samples_and_pixels_are_those_of_the_stored_set(lake: Lake) -> None:

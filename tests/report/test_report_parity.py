@@ -14,6 +14,7 @@ from ops.catalog import load as load_catalog
 from ops.inference import evaluate
 from ops.models import ModelEntry, Transform, register
 from ops.models.weights import canonical_bytes
+from ops.perturbations.video import encode
 from ops.report import parity_report
 from ops.results import query
 from ops.results.parity_file import read_parity
@@ -29,13 +30,13 @@ def png(level: int, side: int = 32) -> bytes:
     return target.getvalue()
 
 
-def seal(root: Root, name: str, images: dict[str, bytes]) -> None:
+def seal(root: Root, name: str, images: dict[str, bytes], extension: str = "jpg") -> None:
     benchmark, _, condition = name.partition("/")
     samples = [
         Sample(
             key,
             data,
-            "jpg",
+            extension,
             0,
             {
                 "benchmark": benchmark,
@@ -93,6 +94,27 @@ def test_sets_with_nothing_in_common_are_a_row_without_numbers(root: Root) -> No
     (row,) = parity_report(root, "imagenet_c_rendered", [(PUBLISHED, RENDERED)]).to_pylist()
     assert (row["n_common"], row["n_compared"]) == (0, 0)
     assert row["mean_abs_difference"] is row["psnr_db"] is row["published_bytes"] is None
+
+
+def test_sequences_are_compared_frame_by_frame(root: Root) -> None:
+    frames = np.zeros((31, 32, 32, 3), np.uint8)
+    other = frames.copy()
+    other[30] = 31
+    published, rendered = "imagenet_p/tilt", "imagenet_p_rendered/tilt"
+    seal(root, published, {"a": encode(frames)}, "mp4")
+    seal(root, rendered, {"a": encode(other)}, "mp4")
+    (row,) = parity_report(root, "imagenet_p_rendered", [(published, rendered)]).to_pylist()
+    assert (row["n_same_size"], row["n_identical"]) == (1, 0)
+    # One frame of 31 differs, by 31 in every sample.
+    assert row["mean_abs_difference"] == pytest.approx(1.0)
+
+
+def test_of_many_images_both_sets_give_the_same_ones(root: Root) -> None:
+    seal(root, PUBLISHED, {f"k{n:03}": png(n) for n in range(40)})
+    seal(root, RENDERED, {f"k{n:03}": png(n) for n in range(40)})
+    pairs = [(PUBLISHED, RENDERED)]
+    (row,) = parity_report(root, "imagenet_c_rendered", pairs, sample=4).to_pylist()
+    assert (row["n_common"], row["n_compared"], row["n_identical"]) == (40, 4, 4)
 
 
 def test_what_is_not_sealed_is_left_out_and_the_table_is_stored(root: Root) -> None:

@@ -23,5 +23,6 @@ def full_lake(tmp_path_factory, catalog):
     """Two ImageNet models on everything, and a CIFAR model; metrics computed. Do not change."""
     lake = Lake(open_root(tmp_path_factory.mktemp("full") / "lake"))
     fill(lake)
+    lake.parity("imagenet_c/fog/3", "imagenet_c_rendered/fog/3")
     compute_metrics(lake.root, catalog)
     return lake

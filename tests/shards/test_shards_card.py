@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
-from shard_parts import Made
+from shard_parts import Made, samples_of
 
 from ops.catalog.classes import ilsvrc
 from ops.errors import ShiftlakeError
-from ops.shards import export, read_manifest
+from ops.shards import export, read_manifest, write_dataset
 from ops.shards.card import write_card
+from ops.storage import open_root
 
 CONDITIONS = ["mini_imagenet_c/fog/5", "mini_imagenet_c/contrast/5"]
 
@@ -61,3 +63,32 @@ def test_the_card_says_that_images_are_synthetic_and_which_they_are(folder: Path
 def test_no_card_stands_for_two_benchmarks(lake: Made, tmp_path: Path) -> None:
     with pytest.raises(ShiftlakeError, match="No card"):
         write_card(lake.root, ["imagenet_c/fog/5", "mini_imagenet_c/fog/5"], tmp_path)
+
+
+def test_an_export_into_the_same_folder_adds_to_the_card(
+    lake: Made, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    datasets = pytest.importorskip("datasets")
+    before = len(list(folder.rglob("*.JPEG")))
+    export(lake.root, "mini_imagenet_c/snow/5", folder)
+    write_card(lake.root, ["mini_imagenet_c/snow/5"], folder)
+    loaded = datasets.load_dataset(str(folder), split="test", cache_dir=str(tmp_path / "cache"))
+    assert set(loaded["corruption_type"]) == {"fog", "contrast", "snow"}
+    assert len(loaded) == before + read_manifest(lake.root, "mini_imagenet_c/snow/5").n_samples
+
+
+def test_a_folder_of_published_images_takes_no_rendered_ones(
+    lake: Made, folder: Path, tmp_path: Path
+) -> None:
+    name = "mini_imagenet_c/snow/5"
+    manifest = read_manifest(lake.root, name)
+    samples = [
+        replace(each, meta={**each.meta, "benchmark": "mini_imagenet_c_rendered"})
+        for each in samples_of(lake.root, name)
+    ]
+    own = open_root(tmp_path / "own")
+    rendered = "mini_imagenet_c_rendered/snow/5"
+    write_dataset(own, rendered, samples, label_space=manifest.label_space)
+    with pytest.raises(ShiftlakeError, match="another export"):
+        write_card(own, [rendered], folder)

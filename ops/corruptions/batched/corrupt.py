@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from ops.corruptions import parameters
+from ops.corruptions.arguments import given_textures
 from ops.corruptions.batched.jpeg import round_trip
-from ops.corruptions.batched.keyed import BatchDraws
+from ops.corruptions.batched.keyed import BatchDraws, given_keys
 from ops.corruptions.batched.level import BatchKernel, BatchLevel
-from ops.corruptions.corrupt import check_corruption, check_severity
+from ops.corruptions.corrupt import DATASET, check_corruption, check_severity
 from ops.corruptions.encoding import STORED_QUALITY
 from ops.corruptions.kernel import Image
 from ops.corruptions.keyed import Key
@@ -55,11 +56,12 @@ def corrupt_batch(
     severity : int
         1 to 5.
     keys : sequence of Key or str
-        One for each image. A string is ``Key(string)``.
+        One for each image. A string is ``Key(string)``, and a key without a dataset one of
+        ``"imagenet_c"``.
     preset : str
         Table of parameters; see :func:`ops.corruptions.parameters.presets`.
     textures : sequence of uint8 arrays, shape (height, width, 3), optional
-        The frost photographs in RGB, frost1 first; by default those that are installed.
+        The frost photographs in RGB, frost1 first, 5 or 6; by default those that are installed.
     stored : bool
         Whether to give the pixels that a model sees when the corrupted image has been stored as
         the benchmark stores it: a JPEG file of quality 85. Bit for bit those of libjpeg-turbo.
@@ -75,24 +77,16 @@ def corrupt_batch(
     Raises
     ------
     ShiftlakeError
-        If a name, the severity, the images or the keys are not as told above.
+        If a name, the severity, the images, the photographs or the keys are not as told above.
     """
     check_corruption(corruption)
     check_severity(severity)
     table = parameters.load(preset)
     check_images(images, preset)
-    if len(keys) != len(images):
-        raise ShiftlakeError(
-            "Every image of a batch needs a key of its own.",
-            expected=f"{len(images)} keys",
-            found=f"{len(keys)} keys",
-            where="keys",
-            remedy="Give one key for each image, in the images' order.",
-        )
+    photographs = given_textures(textures)
+    own = given_keys(keys, len(images), DATASET)
     module = import_module(f"ops.corruptions.batched.{_SHARED_FILES.get(corruption, corruption)}")
     kernel = cast(BatchKernel, getattr(module, corruption))
-    photographs = None if textures is None else tuple(textures)
-    own = [key if isinstance(key, Key) else Key(key) for key in keys]
     draws = BatchDraws.of(own, corruption, severity, images.device)
     out = torch.empty_like(images, memory_format=torch.contiguous_format)
     step = _TOGETHER.get(images.device.type, _TOGETHER["cuda"])

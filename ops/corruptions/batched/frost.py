@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import cv2
 import numpy as np
 import torch
 from torch import Tensor
@@ -12,7 +11,7 @@ from torch import Tensor
 from ops.corruptions import textures
 from ops.corruptions.batched.level import BatchLevel
 from ops.corruptions.batched.windows import windows
-from ops.corruptions.frost import DRAWN, require_larger, require_textures
+from ops.corruptions.frost import DRAWN, require_larger, scaled
 from ops.corruptions.kernel import Image
 
 
@@ -20,7 +19,6 @@ def frost(images: Tensor, level: BatchLevel) -> Tensor:
     """Blend images and photographs in double precision; bit for bit the CPU kernel's result."""
     height, width = images.shape[2:]
     photographs = textures.found() if level.textures is None else level.textures
-    require_textures(photographs)
     scale = level.parameters["texture_scale"]
     stack, places = _stacked(_Photographs(photographs), scale, (height, width), images.device)
     which = level.draws.integers("texture", 0, DRAWN, 1)[:, 0]
@@ -60,11 +58,8 @@ def _stacked(
     int64 tensor, shape (photographs, 2)
         Rows and columns that a cut-out of the size may begin at.
     """
-    drawn = [np.asarray(image) for image in photographs.images[:DRAWN]]
-    if scale != 1:
-        drawn = [np.asarray(cv2.resize(image, None, fx=scale, fy=scale)) for image in drawn]
-    for image in drawn:
-        require_larger(image, size)
+    require_larger(photographs.images, scale, size)
+    drawn = [scaled(image, scale) for image in photographs.images[:DRAWN]]
     height, width = (max(image.shape[axis] for image in drawn) for axis in (0, 1))
     stack = np.zeros((DRAWN, 3, height, width), np.uint8)
     for place, image in zip(stack, drawn, strict=True):

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from ops.corruptions.batched import philox
-from ops.corruptions.keyed import PURPOSES, Key, Keyed
+from ops.corruptions.keyed import PURPOSES, Key, Keyed, given_key
+from ops.errors import ShiftlakeError
 
 
 @dataclass(frozen=True)
@@ -64,3 +65,39 @@ class BatchDraws:
     def integers(self, purpose: str, low: int, high: int, n: int) -> Tensor:
         """Integers of [low, high), int64 of shape (images, n)."""
         return (self.words(purpose, n) * (high - low) >> 32).add_(low)
+
+
+def given_keys(keys: object, count: int, dataset: str) -> list[Key]:
+    """The keys that an argument stands for, one for each of `count` images.
+
+    Parameters
+    ----------
+    keys : sequence of Key or str
+        As a caller gave them.
+    count : int
+        Of the images.
+    dataset : str
+        The family of a key that names none.
+
+    Returns
+    -------
+    list of Key
+        Each with a dataset.
+
+    Raises
+    ------
+    ShiftlakeError
+        If there are more or fewer, or one is no key.
+    """
+    several = isinstance(keys, Sequence) and not isinstance(keys, str | bytes)
+    if not isinstance(keys, Sequence) or not several or len(keys) != count:
+        raise ShiftlakeError(
+            "Every image of a batch needs a key of its own.",
+            expected=f"{count} keys",
+            found=f"{len(keys)} keys"
+            if isinstance(keys, Sequence) and several
+            else f"{keys!r} of type {type(keys).__name__}",
+            where="keys",
+            remedy="Give a list with one key for each image, in the images' order.",
+        )
+    return [given_key(key, dataset) for key in keys]

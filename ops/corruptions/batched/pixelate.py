@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from ops.corruptions.batched.level import BatchLevel
-
-# Pillow's weights have this many binary places.
-_PLACES = 22
+from ops.corruptions.pixelate import WEIGHT_BITS, boxes_of
 
 
 def pixelate(images: Tensor, level: BatchLevel) -> Tensor:
@@ -35,30 +34,21 @@ def _shrunk(images: Tensor, dim: int, indices: Tensor, weights: Tensor) -> Tenso
     )
     for other in others:
         total += other
-    total += 1 << (_PLACES - 1)
-    return total.bitwise_right_shift_(_PLACES).to(torch.uint8)
+    total += 1 << (WEIGHT_BITS - 1)
+    return total.bitwise_right_shift_(WEIGHT_BITS).to(torch.uint8)
 
 
 @lru_cache(maxsize=64)
 def _boxes(size: int, small: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """Indices, int64 (taps, small), and fixed-point weights, int32 (taps, small), of each box."""
-    scale = size / small
-    centres = [(i + 0.5) * scale for i in range(small)]
-    starts = [max(int(centre - scale / 2 + 0.5), 0) for centre in centres]
-    stops = [min(int(centre + scale / 2 + 0.5), size) for centre in centres]
-    taps = max(stop - start for start, stop in zip(starts, stops, strict=True))
-    indices = [[min(start + i, size - 1) for start in starts] for i in range(taps)]
-    weights = [
-        [
-            int(0.5 + (1 << _PLACES) / (stop - start)) if i < stop - start else 0
-            for start, stop in zip(starts, stops, strict=True)
-        ]
-        for i in range(taps)
-    ]
-    return torch.tensor(indices).to(device), torch.tensor(weights, dtype=torch.int32).to(device)
+    first, count, weight, _ = boxes_of(size, small)
+    place = np.arange(count.max())[:, None]
+    indices = np.minimum(first.astype(np.int64) + place, size - 1)
+    weights = np.where(place < count, weight, 0)
+    return torch.from_numpy(indices).to(device), torch.from_numpy(weights).to(device)
 
 
 @lru_cache(maxsize=64)
 def _repeats(small: int, size: int, device: torch.device) -> Tensor:
-    """The box that each of ``size`` pixels lies in."""
-    return torch.tensor([int((i + 0.5) * (small / size)) for i in range(size)]).to(device)
+    """The box that each of ``size`` pixels lies in, int64 of shape (size,)."""
+    return torch.from_numpy(boxes_of(size, small)[3].astype(np.int64)).to(device)

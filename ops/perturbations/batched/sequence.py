@@ -9,7 +9,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from ops.corruptions.batched.keyed import BatchDraws
+from ops.corruptions.batched.keyed import BatchDraws, given_keys
 from ops.corruptions.keyed import Key
 from ops.errors import ShiftlakeError
 from ops.perturbations import facts
@@ -55,7 +55,8 @@ def sequence_batch(
     perturbation : str
         One of `PERTURBATIONS` or `VALIDATION_PERTURBATIONS`.
     keys : sequence of Key or str
-        One for each image. A string is ``Key(string, dataset="imagenet_p")``.
+        One for each image. A string is ``Key(string)``, and a key without a dataset one of
+        ``"imagenet_p"``.
     difficulty : int
         1, 2 or 3 for the noises, 1 for the others.
 
@@ -74,17 +75,9 @@ def sequence_batch(
     known = facts.check_perturbation(perturbation)
     facts.check_difficulty(known, difficulty)
     check_images(images)
-    if len(keys) != len(images):
-        raise ShiftlakeError(
-            "Every image of a batch needs a key of its own.",
-            expected=f"{len(images)} keys",
-            found=f"{len(keys)} keys",
-            where="keys",
-            remedy="Give one key for each image, in the images' order.",
-        )
+    own = given_keys(keys, len(images), DATASET)
     module = import_module(f"ops.perturbations.batched.{_FILES[perturbation]}")
     kernel = cast(BatchKernel, getattr(module, perturbation))
-    own = [key if isinstance(key, Key) else Key(key, dataset=DATASET) for key in keys]
     draws = BatchDraws.of(own, perturbation, difficulty, images.device)
     side = facts.size()
     out = images.new_empty((len(images), known.frames, 3, side, side))

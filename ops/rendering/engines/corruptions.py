@@ -10,11 +10,12 @@ from PIL import Image
 
 from ops.corruptions import Key, parameters
 from ops.corruptions.corrupt import check_corruption, check_severity
-from ops.corruptions.encoding import STORED_QUALITY, decode_jpeg
+from ops.corruptions.encoding import decode_jpeg
 from ops.corruptions.engine import ENGINE_VERSION
 from ops.corruptions.engine import render as render_corruptions
 from ops.pixels import crop_offset, resize_and_crop
 from ops.rendering.engines import Pixels, Textures
+from ops.rendering.parameters import CorruptionParameters, checked, require
 from ops.rendering.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -31,17 +32,26 @@ def describe(spec: DatasetSpec, textures: Textures | None) -> dict[str, Any]:
     corruption, severity = str(spec.group), spec.severity or 0
     check_corruption(corruption)
     check_severity(severity)
-    preset = str(spec.parameters.get("preset", "imagenet_224"))
+    stated = checked(CorruptionParameters, spec)
+    preset = stated.preset
     numbers = parameters.load(preset)[corruption][severity - 1]
-    quality = int(spec.parameters.get("quality", STORED_QUALITY))
+    # A model takes the stored square for what this says it is.
+    require(spec, "cropped", parameters.size(preset), stated.cropped, f"as preset {preset} has it")
     fields: dict[str, Any] = {
         "version": ENGINE_VERSION,
-        "mode": spec.parameters.get("mode", "fast"),
+        "mode": stated.mode,
         "preset": preset,
+        "seed": stated.seed,
+        "key_dataset": stated.key_dataset,
         "corruption": corruption,
         "severity": severity,
         "parameters": dict(numbers),
-        "encoding": {"format": "jpeg", "quality": quality, "subsampling": "4:2:0", "dct": "islow"},
+        "encoding": {
+            "format": "jpeg",
+            "quality": stated.quality,
+            "subsampling": "4:2:0",
+            "dct": "islow",
+        },
     }
     if textures is not None:
         fields["textures"] = tuple(
@@ -67,7 +77,8 @@ def prepare(image: Image.Image, recipe: Recipe) -> Pixels:
     if preset == "imagenet_224":
         return resize_and_crop(image, 256, size)
     if preset == "imagenet_299":
-        across, down = int(_CENTRAL * image.width), int(_CENTRAL * image.height)
+        # A line of pixels keeps one: none would come out black.
+        across, down = (max(1, int(_CENTRAL * side)) for side in image.size)
         left, top = crop_offset(image.width, across), crop_offset(image.height, down)
         image = image.crop((left, top, left + across, top + down))
     return resize_and_crop(image, (size, size), None)

@@ -12,6 +12,7 @@ from ops.corruptions import Key
 from ops.corruptions import distortions as family
 from ops.pixels import encode_png
 from ops.rendering.engines import Pixels, Textures
+from ops.rendering.parameters import DistortionParameters, checked
 from ops.rendering.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -23,10 +24,13 @@ EXTENSION, FORMAT, SIZE = "png", "png", 1_000
 def describe(spec: DatasetSpec, textures: Textures | None) -> dict[str, Any]:
     """Fields of the recipe: the distortion and its numbers, and what storing it costs."""
     distortion, level = str(spec.group), spec.severity or 0
-    preset = str(spec.parameters.get("preset"))
+    stated = checked(DistortionParameters, spec)
+    preset = stated.preset
     return {
         "version": family.ENGINE_VERSION,
         "preset": preset,
+        "seed": stated.seed,
+        "key_dataset": stated.key_dataset,
         "distortion": distortion,
         "severity": level,
         "parameters": family.parameters(distortion, level, preset),

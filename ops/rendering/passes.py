@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 
 from ops.errors import ShiftlakeError
 from ops.parallel import map_shards, usable_cpus
+from ops.rendering.decodable import undecodable
+from ops.rendering.frost import frost_left_out, without_frost
+from ops.rendering.libraries import libraries
 from ops.rendering.on_the_fly import seal_on_the_fly
 from ops.rendering.order import Order, Slice, orders_of
 from ops.rendering.part import Output, Part, render_part
@@ -36,6 +39,8 @@ Log = Callable[[str], None]
 # Outputs, some fifteen seconds of work. Below, threads are done before processes have started;
 # above, processes are faster by a fifth: what is Python in the work, one thread at a time does.
 _FEW = 20_000
+# Seconds between two reports of progress within a part.
+_TELL = 0.5
 
 
 def render(
@@ -57,15 +62,17 @@ def render(
     catalog : Catalog
         Says how the datasets are made.
     datasets : sequence of str
-        Names, such as ``imagenet_c_rendered/fog/3``. One that is made on the fly gets its
-        manifest and nothing else.
+        Names, such as ``imagenet_c_rendered/fog/3``. For those that are made on the fly every
+        source image is decoded once, to tell which cannot be; they get their manifest and nothing
+        else.
     workers : int, optional
         Workers; the usable CPUs by default. The result does not depend on it.
     size : int, optional
         Samples of a shard at most; by default as the engine says. A shard never holds samples of
         two shards of the source.
     progress : callable, optional
-        Called as ``progress(dataset, samples done, samples in all)``.
+        Called as ``progress(dataset, samples done, samples in all)``; with the source's name while
+        it is checked for datasets made on the fly.
     log : callable, optional
         Takes a line of text now and then, with the images per second.
 
@@ -79,6 +86,8 @@ def render(
     ShiftlakeError
         If the source is not sealed or damaged, a dataset is not a rendered one, or the disk is
         full. Nothing is sealed then, and shards already finished stay for the next time.
+    FrostUnavailable
+        If frost cannot be made for want of its photographs; all else is sealed then.
     """
     root = open_root(root)
     specs = [catalog.dataset(name) for name in datasets]
@@ -93,15 +102,21 @@ def render(
             )
     done: dict[str, Manifest] = {}
     together: dict[tuple[str, int], list[Order]] = {}
+    fly: dict[str, list[Order]] = {}
     unique = list({spec.name: spec for spec in specs}.values())
-    for spec, order in zip(unique, orders_of(root, catalog, unique, size), strict=True):
-        sealed = standing_seal(root, spec, order.version)
+    possible, missing = without_frost(root, catalog, unique)
+    for order in orders_of(root, catalog, possible, size):
+        sealed = standing_seal(root, order.spec, order.version)
         if sealed is not None:
-            done[spec.name] = sealed
+            done[order.spec.name] = sealed
         elif order.recipe.form == "on_the_fly":
-            done[spec.name] = seal_on_the_fly(root, catalog, order)
+            fly.setdefault(order.source.name, []).append(order)
         else:
             together.setdefault((order.recipe.shared, order.size), []).append(order)
+    for orders in fly.values():
+        found = undecodable(root, catalog, orders, workers=workers, progress=progress, log=log)
+        for order, failures in zip(orders, found, strict=True):
+            done[order.spec.name] = seal_on_the_fly(root, order, failures)
     for orders in together.values():
         for order, records in zip(
             orders, _render(root, orders, workers, progress, log), strict=True
@@ -110,6 +125,8 @@ def render(
             done[manifest.name] = manifest
             if log:
                 log(f"{manifest.name}: sealed {manifest.n_samples:,} samples as {order.version}")
+    if missing is not None:
+        raise frost_left_out(missing, unique, list(done))
     return [done[spec.name] for spec in specs]
 
 
@@ -138,7 +155,28 @@ def _render(
     workers = workers or usable_cpus()
     outputs = sum((part.stop - part.start) * len(part.outputs) for part in parts)
     processes = 1 if outputs < _FEW else max(1, min(workers, len(parts)))
-    parts = [replace(part, threads=-(-workers // processes)) for part in parts]
+    threads = -(-workers // processes)
+
+    def within(wanted: Sequence[int]) -> Callable[[int], None] | None:
+        # Another process could not call back; its parts are told when they are done.
+        if progress is None or processes > 1:
+            return None
+        told = time.monotonic()
+
+        def tell(number: int) -> None:
+            nonlocal told
+            if time.monotonic() - told < _TELL:
+                return
+            told = time.monotonic()
+            for which in wanted:
+                progress(orders[which].spec.name, seen[which] + number, source.n_samples)
+
+        return tell
+
+    parts = [
+        replace(part, threads=threads, progress=within(wanted))
+        for part, wanted in zip(parts, lacking, strict=True)
+    ]
     if log and any(seen):
         finished = sum(len(found) for found in records)
         log(f"{source.name}: {finished} shards of {len(orders)} datasets were finished before")
@@ -167,12 +205,14 @@ def _part(root: Root, orders: Sequence[Order], cut: Slice) -> Part:
 
 def _seal(root: Root, catalog: Catalog, order: Order, records: Sequence[ShardRecord]) -> Manifest:
     source = order.source
+    recipe = order.recipe.model_copy(update={"libraries": libraries(order.recipe.engine)})
     header = header_of(
         catalog,
         order.spec,
         [source.as_source],
         {},
-        renderer=order.recipe.renderer,
+        renderer=recipe.renderer,
         synthetic=source.synthetic,
+        licence=order.licence,
     )
     return seal(root, header, order.version, records, written=source.n_samples, spec=order.spec)
