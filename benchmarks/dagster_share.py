@@ -34,9 +34,12 @@ def direct(folder: Path) -> None:
     from ops.miniature import build, serve
     from ops.models import register
     from ops.models.training import train_small_cnn
+    from ops.rendering import build_many
+    from ops.report import parity_report
     from ops.results import compute_metrics, leaderboard, status
-    from ops.shards import build_many, verify
+    from ops.shards import verify
     from ops.storage import open_root, paths
+    from pipelines.demo.selection import datasets
 
     root = open_root(folder / "lake")
     upstream = build(folder.parent / "upstream")
@@ -44,10 +47,10 @@ def direct(folder: Path) -> None:
         overlay = folder / "catalog.yaml"
         overlay.write_text(yaml.safe_dump(upstream.overlay(server.url)))
         catalog = load(str(overlay))
-        for name in catalog.datasets:
+        names = list(datasets())
+        for name in names:
             for file in catalog.sources(name):
                 fetch(root, file)
-    names = list(catalog.datasets)
     build_many(root, catalog, names)
     for name in names:
         verify(root, name, hash=True)
@@ -67,8 +70,13 @@ def direct(folder: Path) -> None:
         weights = lake.local_copy(paths.weights(entry.weights.sha256, entry.weights.suffix))
         register(root, entry, weights)
     for row in status(root, catalog):
-        evaluate(root, catalog, row.model, row.dataset)
+        if row.dataset in names:
+            evaluate(root, catalog, row.model, row.dataset)
     compute_metrics(root, catalog)
+    for family in ("imagenet_c", "imagenet_p"):
+        published = [name for name in names if name.startswith(f"{family}/")]
+        pairs = [(name, name.replace(family, f"{family}_rendered", 1)) for name in published]
+        parity_report(root, f"{family}_rendered", pairs)
     leaderboard(root)
 
 

@@ -56,8 +56,9 @@ def corrupt(
         ``Key(string)``, and a key without a dataset one of ``"imagenet_c"``.
     mode : {"fast", "exact"}
         Integer and single-precision arithmetic, or the official order of operations in double.
-        Given the same draws, the two differ by one grey level in at most one sample in 10,000
-        (defocus_blur at severity 1: 4 in 100; brightness: 5 in 1,000).
+        Given the same draws, the two differ by at most one grey level, in at most one sample in
+        10,000 of a photograph; in a picture made of flat blocks, where many samples have one
+        value, in up to one in 1,000 of motion_blur and zoom_blur.
     preset : str
         Table of parameters; see :func:`ops.corruptions.parameters.presets`.
     textures : sequence of uint8 arrays, shape (height, width, 3), optional

@@ -161,3 +161,19 @@ def test_inputs_are_not_written_to(pictures):
         for mode in ("exact", "fast"):
             corrupt(pixels, corruption, 5, key="a", mode=mode)
         assert (pixels == pictures[1]).all()
+
+
+@pytest.mark.parametrize("side", [8, 16, 28, 32, 56])
+@pytest.mark.parametrize("corruption", ["motion_blur", "zoom_blur"])
+def test_flat_blocks_differ_between_the_modes_on_at_most_one_sample_in_a_thousand(corruption, side):
+    """Samples of one value on the edge of a grey level differ together."""
+    rng = np.random.default_rng(side)
+    tiles = rng.integers(0, 256, (224 // side, 224 // side, 3)).astype(np.uint8)
+    blocks = tiles.repeat(side, axis=0).repeat(side, axis=1)
+    for severity in SEVERITIES:
+        fast, exact = (
+            corrupt(blocks, corruption, severity, key="blocks", mode=mode).astype(int)
+            for mode in ("fast", "exact")
+        )
+        assert np.abs(fast - exact).max() <= 1
+        assert np.mean(fast != exact) <= 1e-3

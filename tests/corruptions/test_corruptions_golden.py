@@ -23,6 +23,11 @@ def test_keyed_corruptions_and_their_files_are_those_stored(corruption):
     assert not message, message
 
 
+def test_kernels_are_those_stored():
+    message = golden.told("kernels", golden.kernels())
+    assert not message, message
+
+
 def test_distortions_are_those_stored():
     made = list(golden.distortions())
     assert len(made) == 12 * 4
