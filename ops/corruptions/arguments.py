@@ -47,7 +47,9 @@ def check_samples(image: object, shape: str) -> None:
             found=f"{getattr(image, 'dtype', type(image).__name__)}",
             where="image",
             remedy="Give RGB samples in 0..255: for floats in [0, 1], "
-            "np.rint(255 * image).astype(np.uint8).",
+            "np.rint(255 * image).astype(np.uint8)."
+            if isinstance(image, np.ndarray)
+            else 'Give an array: for a Pillow image, np.asarray(image.convert("RGB")).',
         )
 
 

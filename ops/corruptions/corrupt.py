@@ -127,7 +127,9 @@ def check_severity(severity: int) -> None:
             expected="1, 2, 3, 4 or 5",
             found=repr(severity),
             where="severity",
-            remedy="Severity 0 is the clean image; the benchmark ends at 5.",
+            remedy="Severity 0 is the clean image; the benchmark ends at 5."
+            if is_whole(severity)
+            else "Give a whole number.",
         )
 
 
@@ -137,12 +139,16 @@ def check_image(image: Image, preset: str) -> None:
     shape = (size, size, 3)
     check_samples(image, str(shape))
     if image.shape != shape:
-        fitting = [name for name in parameters.presets() if parameters.size(name) in image.shape]
+        remedy = "Resize and crop first (ImageNet-C: the shorter side to 256, the centre of 224)"
+        others = {(parameters.size(name),) * 2 + (3,): name for name in parameters.presets()}
+        if image.shape in others:
+            remedy += f", or choose the preset {others[image.shape]}"
+        elif size in image.shape:
+            remedy = "Give one RGB image with its channels last: a grey one three times, as RGB"
         raise ShiftlakeError(
             "The image does not have the size that the parameters are for.",
             expected=f"shape {shape}, as {preset} needs",
             found=f"shape {image.shape}",
             where="image",
-            remedy="Resize and crop first (ImageNet-C: the shorter side to 256, the centre of 224)"
-            + (f", or choose the preset {fitting[0]}." if fitting else "."),
+            remedy=f"{remedy}.",
         )

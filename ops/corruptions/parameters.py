@@ -49,7 +49,10 @@ def presets() -> tuple[str, ...]:
 def _preset(name: str) -> dict[str, Any]:
     tables = _tables()
     if not isinstance(name, str) or name not in tables:
-        near = difflib.get_close_matches(str(name), tables, n=1, cutoff=0.5)
+        # The size says more than the letters before it.
+        size = str(name).rpartition("_")[2]
+        near = [known for known in tables if known.endswith(f"_{size}")]
+        near = near or difflib.get_close_matches(str(name), tables, n=1, cutoff=0.5)
         raise ShiftlakeError(
             "There is no table of parameters of this name.",
             expected="one of " + ", ".join(tables),

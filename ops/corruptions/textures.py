@@ -27,8 +27,9 @@ FOLDER_VARIABLE = "SHIFTLAKE_FROST"
 # A sixth photograph is published and never drawn: the official code draws one of five.
 FILE_IDS = tuple(f"frost_texture_frost{number}" for number in (1, 2, 3, 4, 5))
 _REMEDY = (
-    f"Run `shiftlake fetch {' '.join(FILE_IDS)}`, or name a folder that holds them in "
-    f"${FOLDER_VARIABLE}, or `pip install --no-deps imagecorruptions`, which carries them."
+    f"Run `shiftlake fetch {' '.join(FILE_IDS)}`; outside a lake, name the folder that holds them "
+    f"(in a lake: sources/imagenet-c) in ${FOLDER_VARIABLE}, or `pip install --no-deps "
+    "imagecorruptions`, which carries them."
 )
 
 
