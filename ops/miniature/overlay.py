@@ -92,18 +92,16 @@ def _subset(expected: dict[str, dict[str, int | None]]) -> dict[str, dict[str, A
     classes = expected["imagenet_1k/val"]["expected_classes"] or 0
     every = expected["imagenet_1k/val"]["per_class"] or 1
 
-    def some(n_per_class: int) -> dict[str, Any]:
-        counts = {"expected": n_per_class * classes, "per_class": n_per_class}
-        return {"parameters": {"n_per_class": n_per_class}, **counts}
+    def counts(n_per_class: int) -> dict[str, int]:
+        total = n_per_class * classes
+        return {"expected": total, "expected_classes": classes, "per_class": n_per_class}
 
-    few = some(min(2, every))
-    sequences = {"derived_from": ["imagenet_1k/val_mini"], "expected_classes": classes}
-    sequences |= {name: few[name] for name in ("expected", "per_class")}
+    half, few = max(1, every // 2), min(2, every)
     return {
-        "mini_imagenet_c_rendered/*": some(max(1, every // 2)),
-        "imagenet_1k/val_mini": {**few, "expected_classes": classes},
+        "mini_imagenet_c_rendered/*": {"parameters": {"n_per_class": half}, **counts(half)},
+        "imagenet_1k/val_mini": {"parameters": {"n_per_class": few}, **counts(few)},
         # They take long to store.
-        "imagenet_p_rendered/*": sequences,
+        "imagenet_p_rendered/*": {"derived_from": ["imagenet_1k/val_mini"], **counts(few)},
     }
 
 
