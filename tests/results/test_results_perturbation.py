@@ -51,6 +51,13 @@ def test_the_interval_resamples_sequences_and_not_pairs(lake, catalog):
     assert row["ci_hi"] - row["value"] == pytest.approx(half, rel=1e-3)
 
 
+def test_an_interval_of_few_sequences_does_not_go_below_nothing(lake, catalog):
+    _run(lake, "imagenet_p", "tilt", [[A] * 4, [A] * 4, [A, A, A, B]])
+    row = _metrics(lake, catalog)["imagenet_p", "tilt", "flip_probability"]
+    assert row["ci_lo"] == 0
+    assert row["ci_lo"] < row["value"] < row["ci_hi"]
+
+
 def test_the_mean_needs_all_ten_and_adds_them_by_photograph(lake, catalog):
     rng = np.random.default_rng(0)
     probability, per_photo = [], np.zeros(6)

@@ -89,7 +89,8 @@ def clustered_row(
         value,
         condition=condition,
         n=len(score),
-        ci_lo=value + (lo - mean),
+        # Every such score is a share or a distance; the normal law does not know that.
+        ci_lo=max(0.0, value + (lo - mean)),
         ci_hi=value + (hi - mean),
         ci_method=METHOD,
     )
