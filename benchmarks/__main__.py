@@ -8,7 +8,10 @@ import argparse
 import subprocess
 import sys
 
-NAMES = ("download", "sharding", "evaluation_input", "dagster_share", "render", "render_gpu")
+NAMES = (
+    *("download", "sharding", "evaluation_input", "dagster_share"),
+    *("render", "render_scaling", "render_gpu"),
+)
 WITH_PEERS = ("render", "render_sequences")
 
 parser = argparse.ArgumentParser(description=__doc__)

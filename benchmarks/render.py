@@ -11,7 +11,8 @@ condition at a time by its key; *fast x5*, the five severities together, as data
 
 FOLDER holds the scratch environment of ``tests/parity/make_fixtures.py``, and is filled where it
 is empty (needs ImageMagick 6 and the package index). Without it only Shiftlake is timed.
-ImageNet-P has ``benchmarks.render_sequences`` and the GPU ``benchmarks.render_gpu``.
+Workers have ``benchmarks.render_scaling``, ImageNet-P ``benchmarks.render_sequences`` and the GPU
+``benchmarks.render_gpu``.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from PIL import Image
 from benchmarks.evaluation_input import photograph
 from benchmarks.render_environment import ONE_THREAD, Peer, prepare, write_photographs
 from benchmarks.render_peer import resized, timed
-from benchmarks.render_pipeline import pipeline, scaling
+from benchmarks.render_pipeline import pipeline
 from benchmarks.report import machine, show, write
 from ops.corruptions import Key, corrupt
 from ops.corruptions.engine import corrupt_all
@@ -173,7 +174,6 @@ def main() -> None:
     parser.add_argument("--peers", type=Path, help="scratch folder of the published packages")
     parser.add_argument("--images", type=int, default=6, help="photographs, 6 at most")
     parser.add_argument("--passes", type=int, default=3)
-    parser.add_argument("--patience", type=float, default=60, help="seconds to wait for quiet")
     parser.add_argument("--only", nargs="+", choices=CORRUPTIONS, help="write no results file")
     arguments = parser.parse_args()
     if any(os.environ.get(name) != count for name, count in ONE_THREAD.items()):
@@ -206,8 +206,9 @@ def main() -> None:
         if arguments.only:
             return
         found["pipeline_cpu_ms"] = pipeline(files, peers, arguments.passes)
-        found["scaling"] = scaling(files, arguments.patience)
-    print("ImageNet-P: python -m benchmarks.render_sequences; GPU: python -m benchmarks.render_gpu")
+    print(
+        "More of rendering: benchmarks.render_scaling, .render_sequences (ImageNet-P), .render_gpu"
+    )
     libraries = ("numpy", "numba", "scipy", "opencv-python-headless", "pillow")
     found |= {
         "what": "CPU milliseconds to render ImageNet-C, one process, one thread",
