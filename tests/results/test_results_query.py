@@ -72,7 +72,8 @@ def test_every_way_of_reading_is_open(full_lake, sql):
 
 
 def test_an_error_names_the_views(lake):
-    with pytest.raises(ShiftlakeError, match=r"(?s)leaderboard, metrics, models, parity, predictions.*foo"):
+    views = r"(?s)leaderboard, metrics, models, parity, predictions.*foo"
+    with pytest.raises(ShiftlakeError, match=views):
         query(lake.root, "SELECT * FROM foo")
 
 
