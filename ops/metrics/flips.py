@@ -8,20 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ops.metrics.frame_pairs import Reference, frame_pairs
+from ops.perturbations.facts import PERTURBATIONS
 
 # The validation perturbations and the further noise levels enter no mean.
-PERTURBATIONS_10 = (
-    "gaussian_noise",
-    "shot_noise",
-    "motion_blur",
-    "zoom_blur",
-    "snow",
-    "brightness",
-    "translate",
-    "rotate",
-    "tilt",
-    "scale",
-)
+PERTURBATIONS_10 = PERTURBATIONS
 
 
 def flips(pred: NDArray[np.integer], reference: Reference) -> NDArray[np.int64]:

@@ -49,11 +49,6 @@ def publish(publication: Publication) -> None:
         publication.put("imagenet-p", f"imagenet_p_{group}", f"{group}.tar", archive)
 
 
-def frame_count(perturbation: str) -> int:
-    """Return the published length of a sequence: 31 frames, or 41 for translate."""
-    return 41 if perturbation == "translate" else 31
-
-
 def _generator(
     seed: int, perturbation: str, number: int
 ) -> np.random.RandomState | torch.Generator:

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 
 from ops.errors import ShiftlakeError
 from ops.shards import Manifest, Sample, has_manifest, read_manifest, read_shard
-from ops.shards.contact_sheet import data_uri, tile_of
+from ops.shards.contact_sheet import data_uri, fitted, tile_of
 from ops.storage import Root, open_root
 
 _MARGIN = 14
@@ -117,7 +117,7 @@ def sequence_sheet(
             continue
         at = np.linspace(0, len(frames) - 1, columns).astype(int)
         labels = [f"frame {number}" for number in at]
-        drawn.append([_fitted(Image.fromarray(frames[number]), tile) for number in at])
+        drawn.append([fitted(Image.fromarray(frames[number]), tile) for number in at])
     return data_uri(grid(drawn, labels, [""] * len(drawn))) if drawn else None
 
 
@@ -126,7 +126,7 @@ def grid(
 ) -> Image.Image:
     """Tiles of one size in rows, with a line of text above each column and before each row."""
     tile = rows[0][0].width
-    left = max(6 * max(map(len, names), default=0), 0)
+    left = 6 * max(map(len, names), default=0)
     across = max(map(len, rows))
     size = (left + across * tile, _MARGIN + len(rows) * tile)
     sheet = Image.new("RGB", size, "white")
@@ -180,10 +180,3 @@ def _tiles(
     for sample in _chosen(root, manifest, set(keys)):
         found[str(sample.meta["source_key"])] = tile_of(sample.image or b"", tile)
     return found
-
-
-def _fitted(picture: Image.Image, tile: int) -> Image.Image:
-    canvas = Image.new("RGB", (tile, tile), "white")
-    picture.thumbnail((tile - 4, tile - 4))
-    canvas.paste(picture, ((tile - picture.width) // 2, (tile - picture.height) // 2))
-    return canvas

@@ -64,12 +64,17 @@ def data_uri(sheet: Image.Image) -> str:
 
 def tile_of(data: bytes, side: int) -> Image.Image:
     """A picture of some bytes that fits a square; it says so where they are no image."""
-    canvas = Image.new("RGB", (side, side), "white")
     try:
-        picture = pixels.decode(data)
+        return fitted(pixels.decode(data), side)
     except pixels.UndecodableImage:
+        canvas = Image.new("RGB", (side, side), "white")
         ImageDraw.Draw(canvas).text((6, side // 2 - 6), "unreadable", fill="firebrick")
         return canvas
+
+
+def fitted(picture: Image.Image, side: int) -> Image.Image:
+    """A picture, made smaller if need be, in the middle of a white square."""
+    canvas = Image.new("RGB", (side, side), "white")
     picture.thumbnail((side - 4, side - 4))
     canvas.paste(picture, ((side - picture.width) // 2, (side - picture.height) // 2))
     return canvas

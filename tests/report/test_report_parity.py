@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
 import pytest
 from bright_network import Bright
-from PIL import Image
+from report_parts import flat, seal
 
 from ops.catalog import load as load_catalog
 from ops.inference import evaluate
@@ -18,38 +17,9 @@ from ops.perturbations.video import encode
 from ops.report import parity_report
 from ops.results import query
 from ops.results.parity_file import read_parity
-from ops.shards import Sample, write_dataset
 from ops.storage import Root, open_root
 
 PUBLISHED, RENDERED = "imagenet_c/fog/1", "imagenet_c_rendered/fog/1"
-
-
-def png(level: int, side: int = 32) -> bytes:
-    target = io.BytesIO()
-    Image.fromarray(np.full((side, side, 3), level, np.uint8)).save(target, "PNG")
-    return target.getvalue()
-
-
-def seal(root: Root, name: str, images: dict[str, bytes], extension: str = "jpg") -> None:
-    benchmark, _, condition = name.partition("/")
-    samples = [
-        Sample(
-            key,
-            data,
-            extension,
-            0,
-            {
-                "benchmark": benchmark,
-                "condition": condition,
-                "source_key": key,
-                "source_file": f"{key}.JPEG",
-                "labels": [0],
-                "format": "png",
-            },
-        )
-        for key, data in images.items()
-    ]
-    write_dataset(root, name, samples, label_space="ilsvrc1000")
 
 
 @pytest.fixture
@@ -58,22 +28,22 @@ def root(tmp_path: Path) -> Root:
 
 
 def test_distances_are_those_of_the_pixels(root: Root) -> None:
-    seal(root, PUBLISHED, {"a": png(100), "b": png(50), "only here": png(0)})
-    seal(root, RENDERED, {"a": png(104), "b": png(50)})
+    seal(root, PUBLISHED, {"a": flat(100), "b": flat(50), "only here": flat(0)})
+    seal(root, RENDERED, {"a": flat(104), "b": flat(50)})
     (row,) = parity_report(root, "imagenet_c_rendered", [(PUBLISHED, RENDERED)]).to_pylist()
     assert (row["n_common"], row["n_compared"], row["n_same_size"]) == (2, 2, 2)
     assert row["n_identical"] == 1
     assert row["mean_abs_difference"] == pytest.approx(2.0)
     # The mean squared error is (16 + 0) / 2 = 8.
     assert row["psnr_db"] == pytest.approx(10 * np.log10(255**2 / 8))
-    assert row["rendered_bytes"] == pytest.approx((len(png(104)) + len(png(50))) / 2)
+    assert row["rendered_bytes"] == pytest.approx((len(flat(104)) + len(flat(50))) / 2)
     assert row["model"] is None
     assert row["synthetic"] is True
 
 
 def test_identical_pictures_have_no_psnr(root: Root) -> None:
-    seal(root, PUBLISHED, {"a": png(100)})
-    seal(root, RENDERED, {"a": png(100)})
+    seal(root, PUBLISHED, {"a": flat(100)})
+    seal(root, RENDERED, {"a": flat(100)})
     (row,) = parity_report(root, "imagenet_c_rendered", [(PUBLISHED, RENDERED)]).to_pylist()
     assert row["mean_abs_difference"] == 0
     assert row["psnr_db"] is None
@@ -81,16 +51,16 @@ def test_identical_pictures_have_no_psnr(root: Root) -> None:
 
 
 def test_pictures_of_another_size_are_counted_and_not_compared(root: Root) -> None:
-    seal(root, PUBLISHED, {"a": png(100, side=16)})
-    seal(root, RENDERED, {"a": png(100)})
+    seal(root, PUBLISHED, {"a": flat(100, side=16)})
+    seal(root, RENDERED, {"a": flat(100)})
     (row,) = parity_report(root, "imagenet_c_rendered", [(PUBLISHED, RENDERED)]).to_pylist()
     assert (row["n_compared"], row["n_same_size"]) == (1, 0)
     assert row["mean_abs_difference"] is None
 
 
 def test_sets_with_nothing_in_common_are_a_row_without_numbers(root: Root) -> None:
-    seal(root, PUBLISHED, {"a": png(100)})
-    seal(root, RENDERED, {"b": png(100)})
+    seal(root, PUBLISHED, {"a": flat(100)})
+    seal(root, RENDERED, {"b": flat(100)})
     (row,) = parity_report(root, "imagenet_c_rendered", [(PUBLISHED, RENDERED)]).to_pylist()
     assert (row["n_common"], row["n_compared"]) == (0, 0)
     assert row["mean_abs_difference"] is row["psnr_db"] is row["published_bytes"] is None
@@ -110,18 +80,18 @@ def test_sequences_are_compared_frame_by_frame(root: Root) -> None:
 
 
 def test_of_many_images_both_sets_give_the_same_ones(root: Root) -> None:
-    seal(root, PUBLISHED, {f"k{n:03}": png(n) for n in range(40)})
-    seal(root, RENDERED, {f"k{n:03}": png(n) for n in range(40)})
+    seal(root, PUBLISHED, {f"k{n:03}": flat(n) for n in range(40)})
+    seal(root, RENDERED, {f"k{n:03}": flat(n) for n in range(40)})
     pairs = [(PUBLISHED, RENDERED)]
     (row,) = parity_report(root, "imagenet_c_rendered", pairs, sample=4).to_pylist()
     assert (row["n_common"], row["n_compared"], row["n_identical"]) == (40, 4, 4)
 
 
 def test_what_is_not_sealed_is_left_out_and_the_table_is_stored(root: Root) -> None:
-    seal(root, PUBLISHED, {"a": png(100)})
+    seal(root, PUBLISHED, {"a": flat(100)})
     assert read_parity(root).num_rows == 0
     assert parity_report(root, "imagenet_c_rendered", [(PUBLISHED, RENDERED)]).num_rows == 0
-    seal(root, RENDERED, {"a": png(90)})
+    seal(root, RENDERED, {"a": flat(90)})
     made = parity_report(root, "imagenet_c_rendered", [(PUBLISHED, RENDERED)])
     assert read_parity(root).equals(made)
     asked = query(root, "SELECT mean_abs_difference FROM parity", format="csv")
@@ -129,8 +99,8 @@ def test_what_is_not_sealed_is_left_out_and_the_table_is_stored(root: Root) -> N
 
 
 def test_accuracy_shift_is_paired_by_image(root: Root, tmp_path: Path) -> None:
-    seal(root, PUBLISHED, {f"k{n:02}": png(10 * n) for n in range(20)})
-    seal(root, RENDERED, {f"k{n:02}": png(255 - 10 * n) for n in range(20)})
+    seal(root, PUBLISHED, {f"k{n:02}": flat(10 * n) for n in range(20)})
+    seal(root, RENDERED, {f"k{n:02}": flat(255 - 10 * n) for n in range(20)})
     weights = tmp_path / "bright.safetensors"
     weights.write_bytes(canonical_bytes(Bright()))
     entry = ModelEntry(

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import report_parts
 from PIL import Image
+from report_parts import flat
 
 from ops.perturbations.video import decode, encode
 from ops.report import corruption_sheet, sequence_sheet, severity_sheet
-from ops.shards import Manifest, Sample, write_dataset
+from ops.shards import Manifest
 from ops.storage import Root, open_root
 
 TILE = 40
@@ -23,33 +25,9 @@ def root(tmp_path: Path) -> Root:
     return open_root(tmp_path / "lake")
 
 
-def flat(level: int) -> bytes:
-    target = io.BytesIO()
-    Image.fromarray(np.full((36, 36, 3), level, np.uint8)).save(target, "PNG")
-    return target.getvalue()
-
-
 def seal(root: Root, name: str, files: dict[str, bytes], extension: str = "jpg") -> Manifest:
-    benchmark, _, condition = name.partition("/")
-    samples = [
-        Sample(
-            key,
-            data,
-            extension,
-            0,
-            {
-                "benchmark": benchmark,
-                "condition": condition,
-                "source_key": key,
-                "source_file": key,
-                "labels": [0],
-                "format": "mp4" if extension == "mp4" else "png",
-            },
-        )
-        for key, data in files.items()
-    ]
-    source = {"source": "imagenet_1k/val"} if benchmark != "imagenet_1k" else None
-    return write_dataset(root, name, samples, label_space="ilsvrc1000", renderer=source)
+    source = None if name.startswith("imagenet_1k/") else {"source": "imagenet_1k/val"}
+    return report_parts.seal(root, name, files, extension, source)
 
 
 def drawn(sheet: str | None) -> np.ndarray:
