@@ -133,21 +133,7 @@ def _description(suite: Suite) -> str:
     first = suite.specs[0]
     expected = [spec.expected for spec in suite.specs]
     total = f"{sum(n for n in expected if n):,} samples expected." if all(expected) else ""
-    text = first.description
-    if first.group is not None:
-        # The catalog describes one dataset; the asset holds all of its kind.
-        last = suite.specs[-1].severity
-        for one, every in (
-            (f"{first.group} sequences", "sequences"),
-            (
-                f"DeepCorrect's {first.group}, level {first.severity} of",
-                "DeepCorrect's levels 1 to",
-            ),
-            (f"at severity {first.severity}", f"at severities {first.severity} to {last}"),
-            (first.group, "each corruption"),
-        ):
-            if first.severity != last or "severity" not in one:
-                text = text.replace(one, every)
+    text = first.about or first.description
     return f"{text}\n\n{len(suite.specs)} dataset(s), layout `{first.layout}`. {total}"
 
 

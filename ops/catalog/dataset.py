@@ -37,6 +37,8 @@ class DatasetSpec(Record):
         Corruption, perturbation or distortion.
     severity : int or None
         1 to 5; to 6 for a distortion.
+    about : str
+        What all conditions of an expanded entry are together; empty for a dataset that is alone.
     synthetic : bool
         Whether an overlay serves made-up images in place of the published ones.
     """
@@ -59,6 +61,7 @@ class DatasetSpec(Record):
     severity: int | None = Field(default=None, ge=1, le=6)
     synthetic: bool = False
     description: str = ""
+    about: str = ""
 
     @property
     def condition(self) -> str:
