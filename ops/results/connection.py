@@ -17,10 +17,12 @@ from ops.metrics import clopper_pearson
 from ops.results import tables
 from ops.results.columns import columns
 from ops.results.currency import Standing, standings
+from ops.results.gate_file import read_gate
 from ops.results.inventory import Inventory, take_inventory
 from ops.results.metrics_file import read_metrics
 from ops.results.parity_file import read_parity
 from ops.results.real import real_labels
+from ops.results.reference_file import read_reference
 from ops.results.sealed_files import PROTOCOL, SealedFiles, sealed_files
 from ops.results.status import StatusRow, status_rows
 from ops.storage import Root, open_root
@@ -28,7 +30,19 @@ from ops.storage import Root, open_root
 if TYPE_CHECKING:
     import duckdb
 
-VIEWS = ("predictions", "counts", "accuracy", "flips", "leaderboard")
+# In the order they are made: a view may use those before it.
+VIEWS = (
+    "predictions",
+    "counts",
+    "accuracy",
+    "flips",
+    "leaderboard",
+    "mce",
+    "pmk",
+    "calibration",
+    "effective_robustness",
+)
+MACROS = ("disagreements",)
 TABLES = (
     "runs",
     "datasets",
@@ -39,6 +53,8 @@ TABLES = (
     "metrics",
     "status",
     "parity",
+    "gate",
+    "reference_results",
 )
 
 _STATUS = columns(
@@ -72,9 +88,8 @@ def connect(
     Returns
     -------
     duckdb.DuckDBPyConnection
-        With the views predictions, counts, accuracy, flips, metrics, leaderboard, runs, datasets,
-        models, sources, real_labels, class_lists, status and parity: a snapshot of what is
-        sealed now.
+        With the views and tables named in ``VIEWS`` and ``TABLES``, and the table macros of
+        ``MACROS``: a snapshot of what is sealed now.
 
     Notes
     -----
@@ -107,7 +122,7 @@ def open_views(
                 database.register("content", content[name])
                 database.execute(f"CREATE TABLE {name} AS FROM content")
                 database.unregister("content")
-            for name in VIEWS:
+            for name in (*VIEWS, *MACROS):
                 database.execute(_sql(name))
         connection = duckdb.connect(path, read_only=True)
     _attach(connection, sealed)
@@ -148,6 +163,8 @@ def _content(
         "metrics": metrics.append_column("stale", pa.array(stale, pa.bool_())),
         "status": _status_table(rows),
         "parity": read_parity(root),
+        "gate": read_gate(root),
+        "reference_results": read_reference(root),
     }
 
 

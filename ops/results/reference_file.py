@@ -1,0 +1,47 @@
+"""``results/reference.parquet``: results published elsewhere, in one tidy table.
+
+Here: the columns and the file. Importing the published files is :mod:`ops.results.reference`.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ops.results.columns import columns
+from ops.storage import Root, open_root, paths
+
+REFERENCE = columns(
+    # Who published it (timm, imagenet_testbed, ...), at which revision.
+    source=pa.string(),
+    revision=pa.string(),
+    model=pa.string(),
+    # What the publisher calls the setting; benchmark and condition are NULL where we have none.
+    setting=pa.string(),
+    benchmark=pa.string(),
+    condition=pa.string(),
+    metric=pa.string(),
+    variant=pa.string(),
+    # In the unit of the metric in the table of metrics: a share, or percent for *_pct.
+    value=pa.float64(),
+    n=pa.int64(),
+    # Of the publisher's model, where stated: standard, robustness intervention, more data.
+    model_kind=pa.string(),
+    image_size=pa.int64(),
+    synthetic=pa.bool_(),
+)
+_PATH = paths.results("reference.parquet")
+
+
+def write_reference(root: Root, table: pa.Table) -> None:
+    """Store the table in place of the last one, atomically."""
+    with root.writer(_PATH) as file:
+        pq.write_table(table.cast(REFERENCE), file, compression="zstd")
+
+
+def read_reference(root: Root | str) -> pa.Table:
+    """The stored table; an empty one where nothing was imported."""
+    root = open_root(root)
+    if not root.exists(_PATH):
+        return REFERENCE.empty_table()
+    return pq.read_table(pa.BufferReader(root.read_bytes(_PATH)), schema=REFERENCE)
