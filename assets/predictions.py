@@ -20,6 +20,7 @@ from ops.storage import Root
 
 if TYPE_CHECKING:
     from ops.inference import RunRecord
+    from ops.inference.cell import FailedCell
 
 
 @dg.asset(
@@ -60,14 +61,13 @@ def predictions(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
             context.log.info(f"{model} is not in the registry any more: passed over")
             continue
         started = datetime.now(UTC)
-        try:
-            records = _evaluate(context, root, catalog, lake, model, benchmark)
-        except ShiftlakeError as error:
-            # One bad model or dataset must not keep the others from their answers.
+        # One bad model or dataset must not keep the others from their answers.
+        records, failed = _evaluate(context, root, catalog, lake, model, benchmark)
+        for dataset, error in failed:
             context.log.error(str(error))
-            wrong.append(f"{model} on {benchmark}: {error.what}")
-            continue
-        if not records:
+            wrong.append(f"{model} on {dataset}: {error.what}")
+        # What was evaluated has its rows; but a part of a benchmark is no materialization of it.
+        if failed or not records:
             continue
         metadata = _metadata(records, started)
         keyed = " ".join(sorted(f"{record.dataset} {record.key}" for record in records))
@@ -180,15 +180,16 @@ def _evaluate(
     lake: Lake,
     model: str,
     benchmark: str,
-) -> "list[RunRecord]":
-    from ops.inference import evaluate
+) -> "tuple[list[RunRecord], list[FailedCell]]":
+    from ops.inference.cell import FailedCell, evaluate_many
     from ops.models import read_model
 
-    space = read_model(root, model).label_space
-    return [
-        evaluate(root, catalog, model, spec.name, workers=lake.processes, log=context.log.info)
-        for spec in _answerable(root, catalog, space, benchmark)
-    ]
+    try:
+        space = read_model(root, model).label_space
+    except ShiftlakeError as error:
+        return [], [FailedCell(benchmark, error)]
+    names = [spec.name for spec in _answerable(root, catalog, space, benchmark)]
+    return evaluate_many(root, catalog, model, names, workers=lake.processes, log=context.log.info)
 
 
 def _metadata(records: "list[RunRecord]", started: datetime) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import dagster as dg
 
 from ops.catalog import DatasetSpec, SourceFile, load
 from ops.rendering.recipe import RENDERED_LAYOUTS
+from ops.results.reference import reference_files
 
 
 @dataclass(frozen=True)
@@ -111,14 +112,21 @@ def suites() -> dict[str, Suite]:
 
 @cache
 def source_files() -> dict[tuple[str, str], SourceFile]:
-    """Every published file a suite is made of, by asset key."""
+    """Every published file a suite is made of, or that holds others' results, by asset key."""
     catalog = load()
-    return {
+    images = {
         source_key(file): file
         for suite in suites().values()
         for spec in suite.specs
         for file in catalog.sources(spec.name)
     }
+    return images | reference_sources()
+
+
+@cache
+def reference_sources() -> dict[tuple[str, str], SourceFile]:
+    """Every file of results published elsewhere, by asset key."""
+    return {source_key(file): file for file in reference_files(load())}
 
 
 def source_key(file: SourceFile) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 NAMES = (
-    *("download", "sharding", "evaluation_input", "dagster_share"),
+    *("download", "sharding", "evaluation_input", "prediction_rows", "dagster_share", "bootstrap"),
     *("render", "render_scaling", "render_gpu"),
 )
 WITH_PEERS = ("render", "render_sequences")

@@ -6,16 +6,23 @@ import os
 
 import dagster as dg
 
+from assets.gate import gate
 from assets.lake import Lake
 from assets.parity import parity_assets
 from assets.predictions import exactly_once, predictions
+from assets.report import reference, report
 from assets.results import leaderboard, metrics
 from assets.shards import shard_assets, shard_check_assets
 from assets.sources import source_assets
 from pipelines.environment import DEMO_VARIABLE
 from pipelines.jobs import Job, asset_jobs
 from pipelines.schedules import rebuild
-from pipelines.sensors import changed_upstream, new_models, results_follow_predictions
+from pipelines.sensors import (
+    changed_upstream,
+    new_models,
+    results_follow_predictions,
+    watched_models,
+)
 from pipelines.stages import everything
 
 
@@ -33,6 +40,9 @@ def build_definitions(*, lake: Lake | None = None) -> dg.Definitions:
         predictions,
         metrics,
         leaderboard,
+        gate,
+        reference,
+        report,
         *parity_assets(),
     ]
     jobs: list[Job] = [*asset_jobs(), everything]
@@ -47,7 +57,7 @@ def build_definitions(*, lake: Lake | None = None) -> dg.Definitions:
         asset_checks=[*shard_check_assets(), exactly_once],
         jobs=jobs,
         schedules=[rebuild],
-        sensors=[new_models, changed_upstream, results_follow_predictions],
+        sensors=[new_models, watched_models, changed_upstream, results_follow_predictions],
         resources={"lake": lake or Lake()},
         executor=dg.in_process_executor,
     )

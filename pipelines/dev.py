@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -9,10 +10,13 @@ from contextlib import ExitStack
 
 import dagster as dg
 
+from assets.report import URL_VARIABLE
+from ops.storage import open_root
 from pipelines.cli.terminal import out
 from pipelines.dead_runs import close_dead_runs
 from pipelines.environment import workplace
 from pipelines.pools import set_limits
+from pipelines.report_page import serve_report
 
 
 def serve_ui(port: int, *, demo: bool | None = None) -> int:
@@ -21,7 +25,7 @@ def serve_ui(port: int, *, demo: bool | None = None) -> int:
     Parameters
     ----------
     port : int
-        TCP port on 127.0.0.1.
+        TCP port on 127.0.0.1; the report is served on the next one.
     demo : bool, optional
         See :func:`pipelines.environment.workplace`.
 
@@ -42,6 +46,13 @@ def serve_ui(port: int, *, demo: bool | None = None) -> int:
             set_limits(instance)
             close_dead_runs(instance)
         out.print(f"Data in {place.root}\nDagster on http://127.0.0.1:{port}", highlight=False)
+        try:
+            address = stack.enter_context(serve_report(open_root(place.root), port + 1))
+        except OSError as error:
+            out.print(f"The report is not served: port {port + 1}: {error.strerror}")
+        else:
+            os.environ[URL_VARIABLE] = address
+            out.print(f"Report on {address}", highlight=False)
         command = [sys.executable, "-m", "dagster", "dev"]
         command += ["-w", str(place.project / "workspace.yaml")]
         command += ["-h", "127.0.0.1", "-p", str(port)]

@@ -71,12 +71,12 @@ def asset_jobs() -> list[Job]:
         dg.define_asset_job(
             "results",
             selection=dg.AssetSelection.groups("results"),
-            description="Metrics with intervals, and the leaderboard.",
+            description="Metrics with intervals, leaderboard, gates, and what others published.",
         ),
         dg.define_asset_job(
-            "parity",
+            "report",
             selection=dg.AssetSelection.groups("report"),
-            description="Published benchmarks beside the ones rendered here.",
+            description="The report; and published benchmarks beside the ones rendered here.",
         ),
     ]
     return [*jobs]

@@ -1,13 +1,21 @@
-"""Sensors: a new model, a changed upstream, a changed prediction."""
+"""Sensors: a new model, a watched folder, a changed upstream, a changed prediction."""
 
-from typing import Any
+import json
+import os
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
 from assets.lake import Lake
 from assets.partitions import BENCHMARKS, MODELS
 from assets.suites import source_files
+from ops.errors import ShiftlakeError
 from ops.fetch import probe, read_receipt, standing
+
+if TYPE_CHECKING:
+    from ops.models import ModelEntry
+
+WATCHED_VARIABLE = "SHIFTLAKE_MODELS"
 
 
 @dg.asset_sensor(
@@ -43,21 +51,75 @@ def new_models(context: dg.SensorEvaluationContext, lake: Lake) -> dg.SensorResu
     new = [name for name in list_models(root) if name not in known]
     if not new:
         return dg.SkipReason("every registered model has its partition")
-    first, last = (BENCHMARKS.get_partition_keys()[at] for at in (0, -1))
-    requests = []
-    for name in new:
-        weights = read_model(root, name).weights
-        requests.append(
-            dg.RunRequest(
-                run_key=f"{name}-{weights.sha256 if weights else ''}",
-                tags={
-                    "dagster/asset_partition_range_start": f"{first}|{name}",
-                    "dagster/asset_partition_range_end": f"{last}|{name}",
-                },
-            )
-        )
     return dg.SensorResult(
-        run_requests=requests, dynamic_partitions_requests=[MODELS.build_add_request(new)]
+        run_requests=[
+            _evaluation(entry, entry.weights.sha256 if entry.weights else "")
+            for entry in (read_model(root, name) for name in new)
+        ],
+        dynamic_partitions_requests=[MODELS.build_add_request(new)],
+    )
+
+
+@dg.sensor(
+    job_name="evaluate",
+    minimum_interval_seconds=30,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description=f"Registers and evaluates what appears in the folder or S3 prefix named by "
+    f"{WATCHED_VARIABLE}: a YAML file beside its weights.",
+)
+def watched_models(
+    context: dg.SensorEvaluationContext, lake: Lake
+) -> dg.SensorResult | dg.SkipReason:
+    """Register new and changed models of the watched place; each is evaluated once.
+
+    The cursor holds what was registered, and what was refused, so that neither is tried again
+    before it changes.
+    """
+    location = os.environ.get(WATCHED_VARIABLE, "")
+    if not location:
+        return dg.SkipReason(f"{WATCHED_VARIABLE} names no folder or prefix to watch")
+    from ops.models.watched import register_watched
+    from ops.models.watched import watched_models as models_at
+
+    root = lake.open()
+    seen: dict[str, str] = json.loads(context.cursor) if context.cursor else {}
+    requests, names, waiting = [], [], []
+    try:
+        found = models_at(location)
+    except ShiftlakeError as error:
+        return dg.SkipReason(f"{error.what} {error.where}: {error.remedy}")
+    for model in found:
+        if not model.ready:
+            waiting.append(f"{model.name}: {model.waiting or model.problem}")
+        elif seen.get(model.name) != model.stamp:
+            seen[model.name] = model.stamp
+            try:
+                entry = register_watched(root, model)
+            except ShiftlakeError as error:
+                context.log.error(str(error))
+                waiting.append(f"{model.name}: {error.what}")
+                continue
+            requests.append(_evaluation(entry, model.stamp))
+            names.append(entry.name)
+    context.update_cursor(json.dumps(seen, sort_keys=True))
+    if not names:
+        return dg.SkipReason("; ".join(waiting) or f"nothing new in {location}")
+    for reason in waiting:
+        context.log.info(reason)
+    return dg.SensorResult(
+        run_requests=requests, dynamic_partitions_requests=[MODELS.build_add_request(names)]
+    )
+
+
+def _evaluation(entry: "ModelEntry", stamp: str) -> dg.RunRequest:
+    """All benchmarks of one model, once for what `stamp` stands for."""
+    first, last = (BENCHMARKS.get_partition_keys()[at] for at in (0, -1))
+    return dg.RunRequest(
+        run_key=f"{entry.name}-{stamp}",
+        tags={
+            "dagster/asset_partition_range_start": f"{first}|{entry.name}",
+            "dagster/asset_partition_range_end": f"{last}|{entry.name}",
+        },
     )
 
 

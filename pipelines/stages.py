@@ -13,7 +13,7 @@ import dagster as dg
 
 from assets.lake import Lake
 from assets.partitions import BENCHMARKS, MODELS
-from assets.suites import Suite, source_key, suites
+from assets.suites import Suite, reference_sources, source_key, suites
 from ops.catalog import Catalog
 from ops.fetch import read_receipt
 from ops.shards import has_manifest
@@ -39,6 +39,10 @@ class Stage:
     def tags(self) -> dict[str, str]:
         """Run tags that name the range."""
         return dict(zip((_START, _END), self.partitions, strict=True)) if self.partitions else {}
+
+
+# From prediction rows to what a person reads.
+ANSWERS = (Stage("results"), Stage("report"))
 
 
 @dataclass
@@ -92,7 +96,7 @@ def stages_to_shards(
         for suite in plan.suites
         for spec in suite.specs
         for file in catalog.sources(spec.name)
-    }
+    } | set(reference_sources())
     if sources:
         yield Stage("sources", tuple(sorted(sources)))
     plain = tuple(suite.key for suite in plan.suites if not suite.partitioned)
@@ -127,8 +131,7 @@ def stages_to_results(
     if models and wanted:
         first, last = f"{wanted[0]}|{models[0]}", f"{wanted[-1]}|{models[-1]}"
         yield Stage("evaluate", partitions=(first, last))
-    yield Stage("results")
-    yield Stage("parity")
+    yield from ANSWERS
 
 
 def run_stage(

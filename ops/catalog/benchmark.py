@@ -57,6 +57,8 @@ class SourceFile(Record):
         matches is enough.
     mirror_url : str or None
         Address under ``$SHIFTLAKE_MIRROR``.
+    synthetic : bool
+        Whether an overlay says that its content was made up; what is told by it says so, too.
     """
 
     benchmark: str
@@ -84,6 +86,7 @@ class SourceFile(Record):
     members_hash: Literal["md5"] | None = None
     members: dict[str, Fact[Md5]] = Field(default_factory=dict)
     mirror_url: str | None = None
+    synthetic: bool = False
 
     @field_validator("name")
     @classmethod

@@ -8,23 +8,31 @@ metric is :mod:`ops.metrics`; registering models is :mod:`ops.models`.
 from typing import TYPE_CHECKING, Any
 
 from ops.inference.expected import expected_rows
+from ops.inference.failure import Failure, read_failure
 from ops.inference.plan import plan_key, plan_numerics
 from ops.inference.preprocess import prepare
 from ops.inference.record import Numerics, RunRecord, read_run
 from ops.inference.schema import PREDICTIONS
 
 if TYPE_CHECKING:
+    from ops.inference.cell import FailedCell, evaluate_many
     from ops.inference.evaluation import evaluate
+    from ops.inference.logits import read_logits
 
 __all__ = [
     "PREDICTIONS",
+    "FailedCell",
+    "Failure",
     "Numerics",
     "RunRecord",
     "evaluate",
+    "evaluate_many",
     "expected_rows",
     "plan_key",
     "plan_numerics",
     "prepare",
+    "read_failure",
+    "read_logits",
     "read_run",
 ]
 
@@ -35,4 +43,12 @@ def __getattr__(name: str) -> Any:
         from ops.inference.evaluation import evaluate
 
         return evaluate
+    if name in ("evaluate_many", "FailedCell"):
+        from ops.inference import cell
+
+        return getattr(cell, name)
+    if name == "read_logits":
+        from ops.inference.logits import read_logits
+
+        return read_logits
     raise AttributeError(name)

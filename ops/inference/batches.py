@@ -1,4 +1,4 @@
-"""The input side: samples of many shards decoded by threads into batches of pixels.
+"""The input side: shards read by one thread, decoded by others into batches of pixels.
 
 Threads, not processes: decoding and resizing run without the interpreter lock, so threads scale
 as processes do and nothing has to be copied between them. Pixels stay 8-bit until they are on the
@@ -8,11 +8,13 @@ device, a quarter of the bytes of the usual float batch.
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
+from queue import Empty, Queue
 
 import torch
 from PIL import Image
@@ -39,6 +41,10 @@ class Batch:
     errors: list[str | None] = field(default_factory=list)
 
 
+# A batch with the tasks that fill it, the end of a shard, what went wrong, or the end.
+_Ready = tuple[Batch | ShardEntry | Exception | None, list[Future[list[str | None]]]]
+
+
 def batches(
     shards: Iterable[ShardEntry],
     given: Input,
@@ -46,7 +52,7 @@ def batches(
     batch_size: int,
     workers: int,
     pinned: bool = False,
-) -> Iterator[Batch | ShardEntry]:
+) -> Generator[Batch | ShardEntry]:
     """Decode shards in order, ahead of the consumer.
 
     Parameters
@@ -70,46 +76,60 @@ def batches(
     """
     # Pillow gives an image's memory back at once; new pages for the next cost a twentieth of it.
     Image.core.set_blocks_max(max(Image.core.get_blocks_max(), _KEPT_BLOCKS * workers))  # type: ignore[attr-defined]
+    # Every thread has something to do, and another thing waiting.
+    tasks_each = math.ceil(batch_size / given.samples_per_task)
+    ready: Queue[_Ready] = Queue(max(IN_FLIGHT, math.ceil(2 * workers / tasks_each)))
+    stopped = threading.Event()
     with ThreadPoolExecutor(workers, thread_name_prefix="decode") as pool:
-        waiting: deque[tuple[Batch | ShardEntry | Exception, list[Future[list[str | None]]]]] = (
-            deque()
-        )
-        source = _read_all(shards, given, batch_size, pinned)
-        # Every thread has something to do, and another thing waiting.
-        tasks_each = math.ceil(batch_size / given.samples_per_task)
-        ahead = max(IN_FLIGHT, math.ceil(2 * workers / tasks_each))
+
+        def read() -> None:
+            try:
+                for item in _read_all(shards, given, batch_size, pinned):
+                    tasks = _submit(pool, item, given) if isinstance(item, Batch) else []
+                    ready.put((item, tasks))
+                    if stopped.is_set():
+                        return
+            except Exception as error:  # handed on, so that what lies before it comes first
+                ready.put((error, []))
+            ready.put((None, []))
+
+        reading = threading.Thread(target=read, name="read", daemon=True)
+        reading.start()
         try:
             while True:
-                while len(waiting) < ahead and (item := next(source, None)) is not None:
-                    tasks = _submit(pool, item, given) if isinstance(item, Batch) else []
-                    waiting.append((item, tasks))
-                if not waiting:
+                item, tasks = ready.get()
+                if item is None:
                     return
-                item, tasks = waiting.popleft()
                 if isinstance(item, Exception):
                     raise item
                 if isinstance(item, Batch):
                     item.errors = [reason for task in tasks for reason in task.result()]
                 yield item
         finally:
-            for _, tasks in waiting:
-                for task in tasks:
-                    task.cancel()
+            stopped.set()
+            # First it may still wait for room, then it sees that nobody takes anything more.
+            while reading.is_alive():
+                _drop(ready)
+                reading.join(0.01)
+            _drop(ready)
+
+
+def _drop(ready: Queue[_Ready]) -> None:
+    with suppress(Empty):
+        while True:
+            for task in ready.get_nowait()[1]:
+                task.cancel()
 
 
 def _read_all(
     shards: Iterable[ShardEntry], given: Input, batch_size: int, pinned: bool
-) -> Iterator[Batch | ShardEntry | Exception]:
-    try:
-        for shard in shards:
-            samples = given.read(shard)
-            while chunk := list(islice(samples, batch_size)):
-                shape = (len(chunk), *given.shape)
-                pixels = torch.empty(shape, dtype=torch.uint8, pin_memory=pinned)
-                yield Batch(shard, chunk, pixels)
-            yield shard
-    except Exception as error:  # handed on, so that the shards before it are finished first
-        yield error
+) -> Iterator[Batch | ShardEntry]:
+    for shard in shards:
+        samples = given.read(shard)
+        while chunk := list(islice(samples, batch_size)):
+            shape = (len(chunk), *given.shape)
+            yield Batch(shard, chunk, torch.empty(shape, dtype=torch.uint8, pin_memory=pinned))
+        yield shard
 
 
 def _submit(pool: ThreadPoolExecutor, batch: Batch, given: Input) -> list[Future[list[str | None]]]:

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import platform
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-
-import numpy as np
-import PIL
-import pyarrow as pa
-import torch
 
 from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
-from ops.inference.batches import Batch, batches
-from ops.inference.expected import expected_rows, frames
-from ops.inference.files import Finished, kept, publish, whole
-from ops.inference.forward import Forward, reproducible
-from ops.inference.inputs import Input
-from ops.inference.opening import open_input
-from ops.inference.plan import CODE_VERSION, Device, class_map_sha256, plan_key, plan_numerics
-from ops.inference.projection import projection
-from ops.inference.protocol import cropped_side, described
-from ops.inference.record import Numerics, RunRecord, read_run
-from ops.inference.rows import RowMaker
-from ops.models import ModelEntry, load, read_model
+from ops.inference.devices import check_devices, work_on
+from ops.inference.expected import expected_rows
+from ops.inference.failure import failure_kept
+from ops.inference.files import whole
+from ops.inference.finished import finished_before
+from ops.inference.job import Job
+from ops.inference.plan import Device, plan_key, plan_numerics
+from ops.inference.record import RunRecord, read_run
+from ops.inference.recording import Effort, record_of
+from ops.inference.working import work
+from ops.models import read_model
 from ops.parallel import usable_cpus
-from ops.shards import Manifest, ShardEntry, read_manifest
+from ops.shards import read_manifest
 from ops.storage import Root, open_root, paths
+
+# A GPU wants larger batches; where they do not fit they are halved.
+BATCH_SIZE = {"cpu": 64, "cuda": 256}
 
 
 def evaluate(
@@ -37,9 +33,11 @@ def evaluate(
     model_name: str,
     dataset: str,
     *,
-    batch_size: int = 64,
+    batch_size: int | None = None,
     workers: int | None = None,
     device: Device = "auto",
+    devices: Sequence[str] | None = None,
+    logits: bool = False,
     progress: Callable[[int, int], None] | None = None,
     log: Callable[[str], None] | None = None,
 ) -> RunRecord:
@@ -48,7 +46,8 @@ def evaluate(
     Datasets that are stored and datasets that are rendered on the fly are evaluated alike.
     Finished shards of an interrupted evaluation are kept, and a finished evaluation returns at
     once, unless one of its files is gone or has another size: then that shard is done again. On
-    a CPU the rows do not depend on `workers`, and two evaluations write the same bytes.
+    a CPU the rows depend neither on `workers` nor on the number of cores or devices, and two
+    evaluations write the same bytes.
 
     Parameters
     ----------
@@ -60,12 +59,20 @@ def evaluate(
         A registered model.
     dataset : str
         ``<benchmark>/<condition>``, or the benchmark alone where it has one condition.
-    batch_size : int
-        Images at most in a forward pass. Batches never hold samples of two shards.
+    batch_size : int or None
+        Images at most in a forward pass on a GPU, or handed to a CPU's threads at once; by
+        default 64 on a CPU and 256 on a GPU. Batches never hold samples of two shards.
     workers : int or None
-        Decoding threads; by default the usable CPUs.
+        Decoding threads in all; by default the usable CPUs.
     device : {"auto", "cpu", "cuda"}
         ``auto`` takes a GPU if there is one.
+    devices : sequence of str, optional
+        Several devices instead of one, each with a process of its own, taking shards from one
+        list: ``("cuda:0", "cuda:1")``, or ``("cpu", "cpu")``.
+    logits : bool
+        Whether to keep the model's outputs as well, float16, some 1.8 KB an image; they are read
+        with :func:`ops.inference.logits.read_logits`. An evaluation that was finished without
+        them is done again.
     progress : callable or None
         Called as ``progress(images done, images in all)``.
     log : callable or None
@@ -79,17 +86,26 @@ def evaluate(
     Raises
     ------
     ShiftlakeError
-        If model or dataset do not exist or do not fit, a shard is damaged, or the rows of a
-        shard are not exactly its samples and frames. Shards finished before it stay.
+        If model or dataset do not exist or do not fit, a shard is damaged, the model raises or
+        returns something else than logits, or the rows of a shard are not exactly its samples and
+        frames. Shards finished before it stay, and ``failure.json`` beside them says why.
     """
     root = open_root(root)
-    started, clock = datetime.now(UTC), time.perf_counter()
     manifest = read_manifest(root, catalog.dataset(dataset).name)
     entry = read_model(root, model_name)
-    numerics = plan_numerics(entry, device)
-    key = plan_key(entry, manifest, numerics)
-    folder = paths.run(entry.name, manifest.name, key)
-    if (sealed := _sealed(root, folder, entry, manifest, key)) is not None:
+    numerics = plan_numerics(entry, device if devices is None else check_devices(devices))
+    batch_size = BATCH_SIZE[numerics.device] if batch_size is None else batch_size
+    job = Job(
+        root,
+        catalog,
+        entry,
+        manifest,
+        numerics,
+        plan_key(entry, manifest, numerics),
+        batch_size,
+        logits,
+    )
+    if (sealed := _sealed(job)) is not None:
         return sealed
     if batch_size < 1 or (workers is not None and workers < 1):
         raise ShiftlakeError(
@@ -99,143 +115,57 @@ def evaluate(
             where=f"{entry.name} on {manifest.name}",
             remedy="give larger numbers",
         )
-    maker = RowMaker(key, entry, manifest, projection(entry, manifest, catalog.label_spaces))
-    say = log or (lambda _: None)
-    n_frames, total = frames(manifest), expected_rows(manifest)
-    finished = {
-        shard.name: there
-        for shard in manifest.shards
-        if (there := kept(root, folder, key, shard, n_frames)) is not None
-    }
-    done = already = sum(there.file.rows for there in finished.values())
-    if finished:
-        say(f"{len(finished)} of {len(manifest.shards)} shards were finished before")
-    todo = [shard for shard in manifest.shards if shard.name not in finished]
-    if todo:
-        forward = Forward(load(root, entry), entry.transform, numerics, entry.name)
-        workers = workers or usable_cpus()
-        given = open_input(root, catalog, manifest, entry.transform, numerics, workers)
-        source = batches(
-            todo,
-            given,
-            batch_size=max(1, batch_size // (n_frames or 1)),
-            workers=workers,
-            pinned=numerics.device == "cuda",
-        )
-        rows: list[pa.RecordBatch] = []
-        for item in _rows(source, given, forward, maker, batch_size):
-            if isinstance(item, ShardEntry):
-                finished[item.name] = publish(root, folder, key, item, rows, n_frames)
-                rows = []
-                continue
-            rows.append(item)
-            done += item.num_rows
-            if progress:
-                progress(done, total)
-    files = [finished[shard.name] for shard in manifest.shards]
-    seconds = time.perf_counter() - clock
-    record = _record(entry, manifest, numerics, key, files, started, seconds, done - already)
-    path = paths.run_record(entry.name, manifest.name, key)
-    root.write_json(path, record.model_dump(mode="json"))
-    say(f"{record.n_seen:,} of {record.n_expected:,} images, {record.images_per_second:,.0f}/s")
+    with failure_kept(root, entry.name, manifest.name, job.key):
+        record = _evaluated(job, workers or usable_cpus(), devices, progress, log or _unheard)
     return record
 
 
-def _sealed(
-    root: Root, folder: str, entry: ModelEntry, manifest: Manifest, key: str
-) -> RunRecord | None:
+def _sealed(job: Job) -> RunRecord | None:
     try:
-        record = read_run(root, entry.name, manifest.name, key)
+        record = read_run(job.root, job.entry.name, job.manifest.name, job.key)
     except ShiftlakeError:
         # Written again from the files, which say themselves what they are.
         return None
-    return record if record is not None and whole(root, folder, record) else None
+    there = record is not None and whole(job.root, job.folder, record, job.logits)
+    return record if there else None
 
 
-def _rows(
-    source: Iterator[Batch | ShardEntry],
-    given: Input,
-    forward: Forward,
-    maker: RowMaker,
-    batch_size: int,
-) -> Iterator[pa.RecordBatch | ShardEntry]:
-    # One batch stays behind on the device: its rows are made while the next one is computed.
-    behind: tuple[Batch, torch.Tensor] | None = None
-    with reproducible(forward.numerics):
-        for item in source:
-            ahead = None
-            if isinstance(item, Batch):
-                pixels = given.finish(item.samples, item.pixels)
-                # One sequence may hold more frames than the batch size.
-                logits = [forward(part) for part in torch.split(pixels, batch_size)]
-                ahead = item, logits[0] if len(logits) == 1 else torch.cat(logits)
-            if behind is not None:
-                batch, outputs = behind
-                yield maker.rows(batch, outputs.cpu().numpy())
-            behind = ahead
-            if isinstance(item, ShardEntry):
-                yield item
-
-
-def _record(
-    entry: ModelEntry,
-    manifest: Manifest,
-    numerics: Numerics,
-    key: str,
-    files: list[Finished],
-    started: datetime,
-    seconds: float,
-    computed: int,
+def _evaluated(
+    job: Job,
+    workers: int,
+    devices: Sequence[str] | None,
+    progress: Callable[[int, int], None] | None,
+    log: Callable[[str], None],
 ) -> RunRecord:
-    rows, total = sum(there.file.rows for there in files), expected_rows(manifest)
-    if rows != total:
-        raise ShiftlakeError(
-            "A dataset was not evaluated exactly once.",
-            expected=f"{total:,} rows, as its manifest says",
-            found=f"{rows:,} rows in {len(files)} shards",
-            where=manifest.name,
-            remedy="build the dataset again: its manifest contradicts itself",
+    started, clock = datetime.now(UTC), time.perf_counter()
+    shards, total = job.manifest.shards, expected_rows(job.manifest)
+    finished = finished_before(job.root, job.folder, job.key, job.manifest, job.logits)
+    done = already = sum(there.file.rows for there in finished.values())
+    if finished:
+        log(f"{len(finished)} of {len(shards)} shards were finished before")
+    todo = [shard for shard in shards if shard.name not in finished]
+    if todo:
+        steps = (
+            work(job, todo, workers)
+            if devices is None
+            else work_on(devices[: len(todo)], job, todo, workers)
         )
-    failed = sum(there.n_error for there in files)
-    gpu = numerics.device == "cuda"
-    cropped = cropped_side(manifest.parameters)
-    return RunRecord(
-        run_id=key,
-        key=key,
-        model=entry.name,
-        dataset=manifest.name,
-        benchmark=manifest.benchmark,
-        condition=manifest.condition,
-        dataset_version=manifest.version,
-        weights_sha256=entry.weights.sha256 if entry.weights else "",
-        reference=entry.reference,
-        arguments=entry.kwargs,
-        class_map_sha256=class_map_sha256(entry),
-        model_label_space=entry.label_space,
-        transform=entry.transform.model_dump(mode="json"),
-        transform_hash=entry.transform.hash,
-        protocol=described(entry.transform, cropped),
-        cropped=cropped,
-        frames=frames(manifest),
-        frame_reference=manifest.parameters.get("reference"),
-        numerics=numerics,
-        code_version=CODE_VERSION,
-        label_space=manifest.label_space,
-        mask=manifest.mask,
-        n_expected=total,
-        n_seen=rows - failed,
-        n_error=failed,
-        started_at=started.isoformat(timespec="seconds"),
-        ended_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=round(seconds, 3),
-        images_per_second=round(computed / seconds, 1),
-        device_name=torch.cuda.get_device_name() if gpu else platform.machine(),
-        versions={
-            "torch": torch.__version__,
-            "pillow": PIL.__version__,
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
-        synthetic=manifest.synthetic or entry.synthetic,
-        files=tuple(there.file for there in files),
-    )
+        for step in steps:
+            if not isinstance(step, int):
+                finished[step[0]] = step[1]
+                continue
+            done += step
+            if progress:
+                progress(done, total)
+    seconds = time.perf_counter() - clock
+    count = len(devices or "1")
+    effort = Effort(started, seconds, done - already, job.batch_size, device_count=count)
+    record = record_of(job.key, job.entry, job.manifest, job.numerics, finished, effort)
+    path = paths.run_record(job.entry.name, job.manifest.name, job.key)
+    job.root.write_json(path, record.model_dump(mode="json"))
+    log(f"{record.n_seen:,} of {record.n_expected:,} images, {record.images_per_second:,.0f}/s")
+    return record
+
+
+def _unheard(_: str) -> None:
+    pass

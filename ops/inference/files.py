@@ -11,22 +11,25 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ops.errors import ShiftlakeError
+from ops.inference.parquet import write_rows
 from ops.inference.record import PredictionFile, RunRecord
-from ops.inference.schema import PREDICTIONS
+from ops.inference.schema import PREDICTIONS, SCHEMA_VERSION
 from ops.shards import ShardEntry
 from ops.storage import Root
 
 _KEY = b"shiftlake.key"
 _SHARD = b"shiftlake.shard_sha256"
 _ROWS = b"shiftlake.rows"
+_SCHEMA = b"shiftlake.schema_version"
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A published predictions file, and how many of its rows have no prediction."""
+    """The published files of a shard, and how many of its rows have no prediction."""
 
     file: PredictionFile
     n_error: int
+    logits: PredictionFile | None = None
 
 
 def file_name(entry: ShardEntry) -> str:
@@ -79,31 +82,26 @@ def publish(
             remedy="build the dataset again: its shard contradicts its manifest",
         )
     buffer = io.BytesIO()
-    # Everything that shapes the bytes is fixed here; nothing in the file tells when it was made.
-    pq.write_table(
-        table.combine_chunks().replace_schema_metadata(_footer(key, entry, expected)),
-        buffer,
-        version="2.6",
-        compression="zstd",
-        compression_level=3,
-        row_group_size=1 << 20,
-        data_page_size=1 << 20,
-        use_dictionary=True,
-        write_statistics=True,
-        write_page_checksum=True,
-    )
+    write_rows(table, buffer, footer(key, entry, expected))
     data = buffer.getvalue()
     root.write_bytes(f"{folder}/{file_name(entry)}", data)
     return _described(entry, data, table)
 
 
-def whole(root: Root, folder: str, record: RunRecord) -> bool:
+def whole(root: Root, folder: str, record: RunRecord, logits: bool = False) -> bool:
     """Whether every file of a finished evaluation is there with its recorded size.
+
+    With `logits`, also whether it has logits, and their files are there.
 
     Sizes alone, since this is asked before every evaluation that is already finished; where one
     contradicts, :func:`kept` looks into the files.
     """
-    return all(root.size(f"{folder}/{file.name}") == file.bytes for file in record.files)
+    there = [(file.name, file.bytes) for file in record.files]
+    if logits:
+        if len(record.logit_files) != len(record.files):
+            return False
+        there += [(f"logits/{file.name}", file.bytes) for file in record.logit_files]
+    return all(root.size(f"{folder}/{name}") == size for name, size in there)
 
 
 def kept(
@@ -123,25 +121,27 @@ def kept(
         return None
     data = root.read_bytes(rel)
     expected = entry.n_samples * (frames or 1)
-    footer = _footer(key, entry, expected)
+    told = footer(key, entry, expected)
     try:
         file = pq.ParquetFile(io.BytesIO(data), page_checksum_verification=True)
         found = file.metadata.metadata or {}
         table = file.read()
     except (pa.ArrowException, OSError):
         return None
-    if any(found.get(name) != value for name, value in footer.items()):
+    if any(found.get(name) != value for name, value in told.items()):
         return None
     if table.schema != PREDICTIONS or table.num_rows != expected:
         return None
     return _described(entry, data, table)
 
 
-def _footer(key: str, entry: ShardEntry, rows: int) -> dict[bytes, bytes]:
+def footer(key: str, entry: ShardEntry, rows: int) -> dict[bytes, bytes]:
+    """What a file says of itself: its result, its shard, its rows and its columns' version."""
     return {
         _KEY: key.encode(),
         _SHARD: entry.sha256.encode(),
         _ROWS: str(rows).encode(),
+        _SCHEMA: SCHEMA_VERSION.encode(),
     }
 
 
@@ -150,5 +150,5 @@ def _described(entry: ShardEntry, data: bytes, table: pa.Table) -> Finished:
     file = PredictionFile(
         name=file_name(entry), rows=table.num_rows, sha256=digest, bytes=len(data)
     )
-    statuses = table["status"].to_pylist()
-    return Finished(file, n_error=sum(value != "ok" for value in statuses))
+    n_error = pc.sum(pc.not_equal(table["status"], "ok")).as_py() or 0
+    return Finished(file, n_error)

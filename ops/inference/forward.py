@@ -1,9 +1,9 @@
-"""The forward pass: 8-bit pixels to float32 logits, on one device, reproducibly."""
+"""The forward pass: 8-bit pixels to float32 logits, on one device."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from typing import Any
 
 import torch
 
@@ -11,7 +11,11 @@ from ops.errors import ShiftlakeError
 from ops.inference.record import Numerics
 from ops.models.transform import Transform
 
-_AUTOCAST = {"bf16": torch.bfloat16, "fp16": torch.float16}
+AUTOCAST = {"bf16": torch.bfloat16, "fp16": torch.float16}
+# Words of torch's error for an operator that has no deterministic form.
+_NOT_DETERMINISTIC = "torch.use_deterministic_algorithms(True)"
+# How a device says that memory is short where it does not raise `torch.OutOfMemoryError`.
+_SHORT_OF_MEMORY = ("can't allocate memory", "ALLOC_FAILED", "out of memory")
 
 
 class Forward:
@@ -24,19 +28,36 @@ class Forward:
     transform : Transform
         For its mean and std.
     numerics : Numerics
-        Device and autocast type.
+        Kind of device, autocast type, and whether the model is compiled.
     name : str
         The model's name, for errors.
+    device : torch.device, optional
+        Which of the devices of that kind; by default the current one.
+    images : int, optional
+        Images at most in one pass; by default all it is given.
     """
 
     def __init__(
-        self, model: torch.nn.Module, transform: Transform, numerics: Numerics, name: str
+        self,
+        model: torch.nn.Module,
+        transform: Transform,
+        numerics: Numerics,
+        name: str,
+        *,
+        device: torch.device | None = None,
+        images: int | None = None,
     ) -> None:
-        self.device = torch.device(numerics.device)
+        self.device = device or torch.device(numerics.device)
         self.numerics = numerics
         self.name = name
+        self.images = images
         # Channels last is the order pixels are decoded in, and convolutions are faster in it.
         self.model = model.to(self.device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        # One graph, of one shape: passes that are not full are filled up.
+        self._padded = numerics.compiled
+        self._network: Any = (
+            torch.compile(self.model, dynamic=False) if numerics.compiled else self.model
+        )
         height, width = transform.output_size
         self.shape = (height, width)
         # Repeated along a row of pixels: an inner loop over 3 channels would not be vectorised.
@@ -44,7 +65,7 @@ class Forward:
         self.std = torch.tensor(transform.std).repeat(width).to(self.device)
         # As a tensor on the device, since CUDA multiplies by the reciprocal of a plain number.
         self.full = torch.tensor(255.0).to(self.device)
-        self._input = torch.empty(0, device=self.device)
+        self._own = threading.local()
 
     def normalise(self, pixels: torch.Tensor) -> torch.Tensor:
         """The input of the model, bit-identical to torchvision's ToTensor and Normalize.
@@ -56,29 +77,36 @@ class Forward:
         Returns
         -------
         float32 tensor, shape (samples, 3, height, width)
-            On the device, channels last in memory. The next call writes into the same memory,
-            since fresh pages for every batch cost more than the arithmetic.
+            On the device, channels last in memory. The thread's next call writes into the same
+            memory, since fresh pages for every batch cost more than the arithmetic.
         """
+        return self._normalised(pixels, len(pixels))
+
+    def _normalised(self, pixels: torch.Tensor, count: int) -> torch.Tensor:
+        # Rows beyond the given pixels are black, for a compiled model.
         height, width = self.shape
         moved = pixels.to(self.device, non_blocking=True).view(-1, height, width * 3)
-        if len(self._input) < len(moved):
-            self._input = torch.empty(moved.shape, dtype=torch.float32, device=self.device)
-        scaled = self._input[: len(moved)]
+        former: torch.Tensor | None = getattr(self._own, "input", None)
+        if former is None or len(former) < count:
+            former = torch.empty(count, height, width * 3, device=self.device)
+            self._own.input = former
+        scaled = former[:count]
         if self.device.type == "cpu":
             # Image by image the four steps stay in the cache; over a batch each goes to memory.
-            for source, target in zip(moved, scaled, strict=True):
+            for source, target in zip(moved, scaled, strict=False):
                 self._scale(source, target)
         else:
-            self._scale(moved, scaled)
+            self._scale(moved, scaled[: len(moved)])
+        scaled[len(moved) :].zero_()
         return scaled.view(-1, height, width, 3).permute(0, 3, 1, 2)
 
     def _scale(self, source: torch.Tensor, target: torch.Tensor) -> None:
         target.copy_(source).div_(self.full).sub_(self.mean).div_(self.std)
 
     def __call__(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Logits of a batch.
+        """Logits of a batch, in as many passes as it takes.
 
-        When the device's memory is short the batch is halved, as often as needed.
+        When the device's memory is short, the passes are halved, as often as needed, and stay so.
 
         Parameters
         ----------
@@ -94,56 +122,64 @@ class Forward:
         ShiftlakeError
             If not even one image fits, or the model returns something else than logits.
         """
+        logits: list[torch.Tensor] = []
+        start = 0
+        while start < len(pixels):
+            part = pixels[start : start + (self.images or len(pixels))]
+            if (made := self._run(part)) is not None:
+                logits.append(made)
+                start += len(part)
+                continue
+            # Outside the except block, whose traceback would keep the failed activations alive.
+            if self.device.type == "cuda":
+                torch.cuda.empty_cache()
+            self.images = (len(part) + 1) // 2
+        return logits[0] if len(logits) == 1 else torch.cat(logits)
+
+    def _run(self, pixels: torch.Tensor) -> torch.Tensor | None:
+        """Logits of one pass, or None where it takes more memory than there is."""
+        autocast = AUTOCAST.get(self.numerics.dtype)
+        count = (self.images or len(pixels)) if self._padded else len(pixels)
         try:
-            return self._run(pixels)
-        except torch.OutOfMemoryError as error:
-            if len(pixels) == 1:
+            with (
+                torch.inference_mode(),
+                torch.autocast(self.device.type, dtype=autocast, enabled=autocast is not None),
+            ):
+                logits = self._network(self._normalised(pixels, count))
+        except (RuntimeError, MemoryError) as error:
+            if self.numerics.deterministic and _NOT_DETERMINISTIC in str(error):
+                raise ShiftlakeError(
+                    "The model uses an operator that is not deterministic.",
+                    expected="operators that give the same bits every time",
+                    found=str(error).splitlines()[0],
+                    where=self.name,
+                    remedy="register it with `deterministic` off, and say so beside its results",
+                ) from error
+            if not _short_of_memory(error):
+                raise
+            if len(pixels) == 1 and count == 1:
                 raise ShiftlakeError(
                     "The model does not fit into the device's memory.",
                     expected="memory for one image",
-                    found=str(error).splitlines()[0],
+                    found=str(error).splitlines()[0] if str(error) else type(error).__name__,
                     where=f"{self.name} on {self.device}",
                     remedy="free the device, use a larger one, or register with precision bf16",
                 ) from error
-        # Outside the except block, whose traceback would keep the failed activations alive.
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-        half = (len(pixels) + 1) // 2
-        return torch.cat([self(pixels[:half]), self(pixels[half:])])
-
-    def _run(self, pixels: torch.Tensor) -> torch.Tensor:
-        autocast = _AUTOCAST.get(self.numerics.dtype)
-        with (
-            torch.inference_mode(),
-            torch.autocast(self.device.type, dtype=autocast, enabled=autocast is not None),
-        ):
-            logits = self.model(self.normalise(pixels))
-        if not torch.is_tensor(logits) or logits.ndim != 2 or len(logits) != len(pixels):
+            return None
+        if not torch.is_tensor(logits) or logits.ndim != 2 or len(logits) != count:
             shape = tuple(logits.shape) if torch.is_tensor(logits) else type(logits).__name__
             raise ShiftlakeError(
                 "The model does not return logits.",
-                expected=f"a tensor of shape ({len(pixels)}, outputs)",
+                expected=f"a tensor of shape ({count}, outputs)",
                 found=shape,
                 where=self.name,
                 remedy="register a callable that returns a model with plain logits",
             )
-        # Copied, in case they are a view of the input, which the next batch overwrites.
-        return logits.to(torch.float32, copy=True)
+        # Copied, in case they are a view of the input, which the next pass overwrites.
+        return logits[: len(pixels)].to(torch.float32, copy=True)
 
 
-@contextmanager
-def reproducible(numerics: Numerics) -> Iterator[None]:
-    """Hold a GPU to float32 products and deterministic algorithms, and restore its settings."""
-    if numerics.device == "cpu":
-        yield
-        return
-    matmul = torch.backends.cuda.matmul
-    former = matmul.allow_tf32
-    matmul.allow_tf32 = False
-    try:
-        with torch.backends.cudnn.flags(
-            enabled=True, benchmark=False, deterministic=True, allow_tf32=False
-        ):
-            yield
-    finally:
-        matmul.allow_tf32 = former
+def _short_of_memory(error: RuntimeError | MemoryError) -> bool:
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return any(words in str(error) for words in _SHORT_OF_MEMORY)

@@ -111,4 +111,9 @@ def told(sample: Sample, reason: str | None) -> str | None:
 def source_undecodable(error: UndecodableImage, out: Pixels) -> str:
     """Blacken the place of a sample made on the fly; say why, in the words of the stored form."""
     out.fill(0)
+    return reason_undecodable(error)
+
+
+def reason_undecodable(error: UndecodableImage) -> str:
+    """Why a sample made on the fly cannot be made, in the words of the stored form."""
     return f"source cannot be decoded: {error.found}"

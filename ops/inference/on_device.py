@@ -78,12 +78,31 @@ class CorruptedOnDevice:
             textures=self._textures,
             stored=True,
         ).permute(0, 2, 3, 1)
-        if self._transform.output_size == self.shape[:2]:
-            return made.contiguous()
-        return torch.from_numpy(self._resized(made.cpu().numpy()))
+        return fitted(made.contiguous(), self._transform, self._workers)
 
-    def _resized(self, made: Pixels) -> Pixels:
-        out = np.empty((len(made), *self._transform.output_size, 3), np.uint8)
-        with ThreadPoolExecutor(self._workers) as pool:
-            list(pool.map(place, made, repeat(self._transform), out))
-        return out
+
+def fitted(made: torch.Tensor, transform: Transform, workers: int) -> torch.Tensor:
+    """What was made on a device, as the model takes it.
+
+    Parameters
+    ----------
+    made : uint8 tensor, shape (rows, height, width, 3)
+        As the stored form has it.
+    transform : Transform
+        From there to the model's input.
+    workers : int
+        Threads that resize, where the input has another size: the filters are Pillow's, to the
+        last bit, and so they run on the CPU.
+
+    Returns
+    -------
+    uint8 tensor, shape (rows, height, width, 3)
+        On the device if nothing was to be resized.
+    """
+    if transform.output_size == tuple(made.shape[1:3]):
+        return made
+    there = made.cpu().numpy()
+    out = np.empty((len(there), *transform.output_size, 3), np.uint8)
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(place, there, repeat(transform), out))
+    return torch.from_numpy(out)

@@ -2,7 +2,8 @@
 
 On a CPU the decoding threads render as the stored form was rendered, pixel for pixel. For a GPU
 they only decode and crop, and whole batches are corrupted there, JPEG included
-(:mod:`ops.inference.on_device`). Sequences are rendered by the threads in either case.
+(:mod:`ops.inference.on_device`), or made into the frames of their sequences
+(:mod:`ops.inference.sequences_on_device`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ops.inference.on_device import CorruptedOnDevice
 from ops.inference.preprocess import place
 from ops.inference.record import Numerics
 from ops.inference.sequences import place_frames
+from ops.inference.sequences_on_device import SequencesOnDevice
 from ops.models.transform import Transform
 from ops.pixels import UndecodableImage
 from ops.rendering import Recipe
@@ -60,16 +62,25 @@ def open_rendered(
     rendering.require_current(root, catalog, manifest)
     recipe = Recipe.of(manifest)
     textures = rendering.textures(root, catalog) if recipe.textures is not None else None
-    on_device = (
-        numerics.device == "cuda"
-        and recipe.engine == "corruptions"
-        and recipe.mode == "fast"
-        and recipe.encoding["quality"] == STORED_QUALITY
-    )
-    if on_device:
+    if numerics.device == "cuda" and made_on_device(recipe):
         device = torch.device(numerics.device)
-        return CorruptedOnDevice(root, manifest, transform, textures, device, workers)
+        if recipe.engine == "corruptions":
+            return CorruptedOnDevice(root, manifest, transform, textures, device, workers)
+        return SequencesOnDevice(root, manifest, transform, device, workers)
     return RenderedOnHost(root, manifest, transform, textures)
+
+
+def made_on_device(recipe: Recipe) -> bool:
+    """Whether a GPU makes the pixels of a recipe.
+
+    It makes those of the fast mode, as they would be stored: a JPEG of the published quality, or
+    the frames of a lossless video.
+    """
+    if recipe.mode != "fast":
+        return False
+    if recipe.engine == "corruptions":
+        return bool(recipe.encoding["quality"] == STORED_QUALITY)
+    return recipe.engine == "perturbations" and recipe.encoding["storage"] == "lossless"
 
 
 class RenderedOnHost:

@@ -15,7 +15,7 @@ from ops.inference.record import Numerics
 from ops.models import ModelEntry
 
 # Part of every result's key: raise it when a change in this room alters a value in a row.
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 
 Device = Literal["auto", "cpu", "cuda"]
 
@@ -64,7 +64,13 @@ def plan_numerics(entry: ModelEntry, device: Device = "auto") -> Numerics:
             remedy="use device cpu or auto, or install a CUDA build of torch",
         )
     chosen: Literal["cpu", "cuda"] = "cuda" if there and device != "cpu" else "cpu"
-    return Numerics(dtype=entry.precision, device=chosen)
+    return Numerics(
+        dtype=entry.precision,
+        device=chosen,
+        tf32=entry.tf32,
+        deterministic=entry.deterministic,
+        compiled=entry.compiled,
+    )
 
 
 def class_map_sha256(entry: ModelEntry) -> str | None:
@@ -85,7 +91,7 @@ def plan_key(entry: ModelEntry, dataset: Evaluated, numerics: Numerics) -> str:
         Its manifest, for version, label space, masks and protocol. The class lists these stand for
         are part of the key.
     numerics : Numerics
-        Device kind and types. The batch size is not part of it.
+        Device kind and types. The batch size is not part of it, nor is whether logits are kept.
 
     Returns
     -------
@@ -103,6 +109,8 @@ def plan_key(entry: ModelEntry, dataset: Evaluated, numerics: Numerics) -> str:
         "numerics": numerics.model_dump(mode="json"),
         "code_version": CODE_VERSION,
     }
+    if entry.head != "softmax":
+        parts["head"] = entry.head
     cropped = cropped_side(dataset.parameters)
     if cropped is not None:
         parts["cropped"] = cropped

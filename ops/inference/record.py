@@ -7,27 +7,30 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ops.errors import ShiftlakeError
-from ops.models.entry import Precision
+from ops.models.entry import Head, Precision
 from ops.storage import Root, paths
 
 
 class Numerics(BaseModel):
     """What decides the last bits of a logit.
 
-    `dtype` is the autocast type of the forward pass, `device` the kind of device. Matrix products
-    in TF32 are never allowed, and cuDNN is held to deterministic algorithms.
+    `dtype` is the autocast type of the forward pass, `device` the kind of device; `tf32` whether a
+    GPU may round the factors of float32 products to ten bits of mantissa; `deterministic` whether
+    it is held to deterministic algorithms; `compiled` whether the network goes through
+    `torch.compile`. All come from the model's entry.
     """
 
     model_config = ConfigDict(frozen=True)
 
     dtype: Precision
     device: Literal["cpu", "cuda"]
-    tf32: Literal[False] = False
-    deterministic: Literal[True] = True
+    tf32: bool = False
+    deterministic: bool = True
+    compiled: bool = False
 
 
 class PredictionFile(BaseModel):
-    """One Parquet file of an evaluation: the predictions of one shard."""
+    """One Parquet file of an evaluation: the predictions, or the logits, of one shard."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -50,6 +53,11 @@ class RunRecord(BaseModel):
     dataset's squares if it stores such. Of a dataset of sequences, `frames` is the number of rows
     of each, and `frame_reference` the frame that the others are compared with, ``first`` or
     ``previous``.
+
+    `schema_version` is that of the rows' columns, `head` how outputs become probabilities,
+    `device_count` how many devices the process that finished used, and `batch_size` what it was
+    given; the batch size is no part of the key. `logit_files` are there where logits were asked
+    for, below ``logits/``; a later evaluation that asks for them adds them.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -74,6 +82,8 @@ class RunRecord(BaseModel):
     frame_reference: Literal["first", "previous"] | None = None
     numerics: Numerics
     code_version: str
+    schema_version: str = "1"
+    head: Head = "softmax"
     label_space: str
     mask: str | None
     n_expected: int
@@ -84,9 +94,12 @@ class RunRecord(BaseModel):
     seconds: float
     images_per_second: float
     device_name: str
+    device_count: int = 1
+    batch_size: int | None = None
     versions: dict[str, str]
     synthetic: bool
     files: tuple[PredictionFile, ...]
+    logit_files: tuple[PredictionFile, ...] = ()
 
 
 def read_run(root: Root, model: str, dataset: str, key: str) -> RunRecord | None:

@@ -1,20 +1,35 @@
-"""ImageNet-C: the quantities people call "mCE", each under its own name."""
+"""ImageNet-C: whose errors are divided by, and the means that are divided by none."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 SEVERITIES = (1, 2, 3, 4, 5)
 
+# One error a corruption, or an array of them: one a resample.
+Errors = Mapping[str, ArrayLike]
 
-class AlexNet(NamedTuple):
-    """Top-1 errors of AlexNet in [0, 1], the denominators of ImageNet-C."""
+
+@dataclass(frozen=True)
+class Normaliser:
+    """Top-1 errors in [0, 1] of the network whose errors are the denominators: an AlexNet.
+
+    Parameters
+    ----------
+    clean : float
+        On the clean validation images.
+    mean : dict of str to float
+        Mean over the five severities of each corruption.
+    by_severity : dict of str to list of float
+        At severity 1 to 5.
+    """
 
     clean: float
     mean: dict[str, float]
@@ -22,10 +37,10 @@ class AlexNet(NamedTuple):
 
 
 @cache
-def alexnet_errors() -> AlexNet:
-    """AlexNet's errors, from ``alexnet_errors.json``."""
+def alexnet_errors() -> Normaliser:
+    """The published errors of AlexNet, from ``alexnet_errors.json``."""
     data = json.loads(files("ops.metrics").joinpath("alexnet_errors.json").read_text("utf-8"))
-    return AlexNet(data["clean"], data["mean"], data["by_severity"])
+    return Normaliser(data["clean"], data["mean"], data["by_severity"])
 
 
 def corruptions_15() -> tuple[str, ...]:
@@ -38,48 +53,28 @@ def corruptions_19() -> tuple[str, ...]:
     return tuple(alexnet_errors().mean)
 
 
-def mean_error_pct(error: Mapping[str, float], corruptions: tuple[str, ...]) -> float:
+def mean_error_pct(error: Errors, corruptions: tuple[str, ...]) -> NDArray[np.float64]:
     """Mean error over `corruptions` in percent, unnormalised.
 
     Parameters
     ----------
-    error : mapping of corruption to float
+    error : mapping of corruption to array_like of float
         Top-1 error in [0, 1], mean over the severities.
     corruptions : tuple of str
         :func:`corruptions_15` for ``mean_err_15_pct``, :func:`corruptions_19` for
         ``mean_err_19_pct``.
+
+    Returns
+    -------
+    ndarray of float64
+        Of the shape of one error.
     """
-    return 100 * float(np.mean([error[name] for name in corruptions]))
+    return 100 * mean_over(error, corruptions)
 
 
-def ce_alexnet_pct(corruption: str, error: float) -> float:
-    """Corruption error in percent: `error` over AlexNet's, both means of 5 severities."""
-    return 100 * error / alexnet_errors().mean[corruption]
-
-
-def mce_alexnet_pct(error: Mapping[str, float]) -> float:
-    """Mean corruption error in percent: the mean of CE over the 15.
-
-    ``CE_c = sum_s E(c,s) / sum_s E_AlexNet(c,s)`` (Hendrycks and Dietterich,
-    arXiv:1903.12261, section 4.2). ResNet-50 has 76.7.
-    """
-    return float(np.mean([ce_alexnet_pct(name, error[name]) for name in corruptions_15()]))
-
-
-def relative_mce_alexnet_pct(error: Mapping[str, float], clean: float) -> float:
-    """Relative mCE in percent: errors above the clean error, over AlexNet's."""
-    alexnet = alexnet_errors()
-    return 100 * float(
-        np.mean(
-            [
-                (error[name] - clean) / (alexnet.mean[name] - alexnet.clean)
-                for name in corruptions_15()
-            ]
-        )
-    )
-
-
-def mce_severity_5_alexnet_pct(error: Mapping[str, float]) -> float:
-    """MiniImageNet-C's mCE in percent: severity 5 over AlexNet's severity 5, never its mean."""
-    alexnet = alexnet_errors().by_severity
-    return 100 * float(np.mean([error[name] / alexnet[name][4] for name in corruptions_15()]))
+def mean_over(values: Errors, names: tuple[str, ...]) -> NDArray[np.float64]:
+    """Mean of the values of `names`, added in that order whatever their shape."""
+    total = np.zeros(())
+    for name in names:
+        total = total + np.asarray(values[name], np.float64)
+    return np.asarray(total / len(names))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ops.metrics.frame_pairs import Reference, frame_pairs
 from ops.perturbations.facts import PERTURBATIONS
@@ -35,15 +35,23 @@ def flips(pred: NDArray[np.integer], reference: Reference) -> NDArray[np.int64]:
     return np.asarray(((later != earlier) | (later < 0)).sum(axis=1), np.int64)
 
 
-def mean_over_10(values: Mapping[str, float]) -> float:
-    """Mean over the 10 perturbations: of flip probabilities, or of top-5 distances.
+def mean_over_10(values: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
+    """Mean over the 10 perturbations: of flip probabilities, top-5 distances or Zipf distances.
 
-    Neither is the paper's mFR or mT5D, which first divide each perturbation's value by AlexNet's
+    None is the paper's mFR or mT5D, which first divide each perturbation's value by AlexNet's
     on the same sequences.
 
     Parameters
     ----------
-    values : mapping of str to float
+    values : mapping of str to array_like of float
         One value a perturbation, at least of the 10.
+
+    Returns
+    -------
+    ndarray of float64
+        Of the shape of one value.
     """
-    return float(np.mean([values[name] for name in PERTURBATIONS_10]))
+    total = np.zeros(())
+    for name in PERTURBATIONS_10:
+        total = total + np.asarray(values[name], np.float64)
+    return np.asarray(total / len(PERTURBATIONS_10))

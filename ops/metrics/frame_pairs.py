@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +11,15 @@ from ops.errors import ShiftlakeError
 
 Reference: TypeAlias = Literal["first", "previous"]
 
+_T = TypeVar("_T", bound=np.generic)
 
-def frame_pairs(
-    frames: NDArray[np.integer], reference: Reference
-) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+
+def frame_pairs(frames: NDArray[_T], reference: Reference) -> tuple[NDArray[_T], NDArray[_T]]:
     """The earlier and the later frames of every pair, as views of `frames`.
 
     Parameters
     ----------
-    frames : ndarray of int, shape (M, N, ...)
+    frames : ndarray, shape (M, N, ...)
         M sequences of N frames, at least two.
     reference : {"first", "previous"}
         What a frame is compared with. Frames of a noise are drawn independently around one clean
@@ -40,7 +40,7 @@ def frame_pairs(
             "Frames of these sequences cannot be compared.",
             expected="sequences of two or more frames, compared with first or previous",
             found=f"an array of shape {frames.shape}, compared with {reference}",
-            where="flip probability or top-5 distance",
+            where="flips or distances between frames",
             remedy="give the catalog's number of frames and reference of the perturbation",
         )
     earlier = frames[:, :1] if reference == "first" else frames[:, :-1]

@@ -26,8 +26,8 @@ class Detection:
 
 
 def detection_metrics(
-    p_max_out: NDArray[np.floating],
-    p_max_in: NDArray[np.floating],
+    outside: NDArray[np.floating],
+    inside: NDArray[np.floating],
     *,
     key: str,
     resamples: int = 1000,
@@ -37,10 +37,10 @@ def detection_metrics(
 
     Parameters
     ----------
-    p_max_out : ndarray of float, shape (2000,)
-        Largest softmax probability over the 200 masked logits, for the ImageNet-O images (the
-        positives). NaN marks an image that could not be read.
-    p_max_in : ndarray of float, shape (10000,)
+    outside : ndarray of float, shape (2000,)
+        One of `OUTLIER_SCORES` for the ImageNet-O images (the positives), higher the more
+        anomalous. NaN marks an image that could not be read.
+    inside : ndarray of float, shape (10000,)
         The same for the **validation images of ImageNet-O's 200 classes** (the negatives), not
         for all 50,000.
     key : str
@@ -54,16 +54,16 @@ def detection_metrics(
 
     Notes
     -----
-    The score is minus the largest masked probability (natural-adv-examples,
-    ``eval_many_models.py``). An unreadable image counts against the model, as in accuracy.
+    The benchmark's own score is :func:`ops.metrics.outlier_scores.max_softmax` over the 200
+    masked classes. An unreadable image counts against the model, as in accuracy.
     """
     score = np.concatenate(
         [
-            np.nan_to_num(-np.asarray(p_max_out, np.float64), nan=-np.inf),
-            np.nan_to_num(-np.asarray(p_max_in, np.float64), nan=np.inf),
+            np.nan_to_num(np.asarray(outside, np.float64), nan=-np.inf),
+            np.nan_to_num(np.asarray(inside, np.float64), nan=np.inf),
         ]
     )
-    positive = np.arange(score.size) < len(p_max_out)
+    positive = np.arange(score.size) < len(outside)
     values = {
         "aupr": average_precision(positive, score),
         "auroc": auroc(positive, score),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
+from ops.miniature import reference_results
+
 SOURCE = "generated: miniature upstream"
 
 OMITTED: tuple[tuple[str, str], ...] = (
@@ -59,6 +61,9 @@ def overlay(
             entry[name] = _fact(facts[name])
         # Without this a failed download would go on to the true hosts.
         entry |= {"mirrors": [], "alt_url": None, "access": "open"}
+        # Of a dataset its entry says so; these files belong to none.
+        if facts["benchmark"] in reference_results.BENCHMARKS:
+            entry["synthetic"] = True
         benchmarks.setdefault(facts["benchmark"], []).append(entry)
     for benchmark, file_id in OMITTED:
         benchmarks.setdefault(benchmark, []).append(

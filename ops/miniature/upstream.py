@@ -26,6 +26,7 @@ from ops.miniature import (
     imagenet,
     natural,
     perturbations,
+    reference_results,
     sun,
     video,
 )
@@ -43,6 +44,7 @@ FAMILIES = {
     "cifar": cifar,
     "caltech": caltech,
     "sun": sun,
+    "reference_results": reference_results,
 }
 
 

@@ -7,7 +7,7 @@ Here belong registry entries, weights files and architectures. Running a model o
 from typing import TYPE_CHECKING, Any
 
 from ops.models.entry import ModelEntry, WeightsFile
-from ops.models.registry import list_models, read_model, register
+from ops.models.registry import list_models, read_model, register, remove
 from ops.models.transform import Transform
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ __all__ = [
     "load",
     "read_model",
     "register",
+    "remove",
 ]
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from ops.errors import ShiftlakeError
-from ops.models import timm_source, weights
+from ops.models import hub_source, timm_source, torchvision_source, weights, zero_shot
 from ops.models.entry import ModelEntry
 from ops.storage import Root, paths
 
@@ -27,7 +28,7 @@ def load(root: Root, entry: ModelEntry) -> torch.nn.Module:
     """Build a registered model with its recorded weights.
 
     The weights are those stored at registration, whatever the hub or the callable would give
-    today.
+    today. No network is needed.
 
     Parameters
     ----------
@@ -39,7 +40,8 @@ def load(root: Root, entry: ModelEntry) -> torch.nn.Module:
     Returns
     -------
     torch.nn.Module
-        On the CPU, float32, in evaluation mode.
+        On the CPU, in evaluation mode. It takes float32 images; a program of another precision
+        converts them itself.
 
     Raises
     ------
@@ -72,14 +74,39 @@ def load(root: Root, entry: ModelEntry) -> torch.nn.Module:
             where=root.at(rel),
             remedy=f"remove the file and register {entry.name} again",
         )
+    if entry.kind in ("exported", "onnx"):
+        return program(entry, path, where=root.at(rel)).eval()
     model = architecture(entry, pretrained=False)
     state = weights.read_state_dict(path, entry.weights.suffix, where=root.at(rel))
     weights.load_strictly(model, state, where=f"{entry.name}, {root.at(rel)}")
     return model.eval()
 
 
+def program(entry: ModelEntry, path: Path, where: object = None) -> torch.nn.Module:
+    """Open a file that is network and weights in one.
+
+    Raises
+    ------
+    ShiftlakeError
+        If it is refused, damaged, or needs a library that is missing.
+    """
+    if entry.kind == "exported":
+        from ops.models.exported import open_program
+
+        return open_program(path, where or path)
+    from ops.models.onnx_graph import OnnxGraph
+
+    return OnnxGraph(
+        path,
+        where or path,
+        output=entry.kwargs.get("output"),
+        tf32=entry.tf32,
+        deterministic=entry.deterministic,
+    )
+
+
 def architecture(entry: ModelEntry, *, pretrained: bool) -> torch.nn.Module:
-    """Build the network of an entry; `pretrained` lets timm fetch its weights.
+    """Build the network of an entry; `pretrained` lets a library fetch its weights.
 
     Raises
     ------
@@ -90,6 +117,12 @@ def architecture(entry: ModelEntry, *, pretrained: bool) -> torch.nn.Module:
     if entry.kind == "timm":
         wanted = pretrained and bool(entry.kwargs.get("pretrained", True))
         return timm_source.create(entry.reference, {**entry.kwargs, "pretrained": wanted})
+    if entry.kind == "torchvision":
+        return torchvision_source.create(entry, pretrained=pretrained)
+    if entry.kind == "hugging_face":
+        return hub_source.create(entry, pretrained=pretrained)
+    if entry.kind == "open_clip":
+        return zero_shot.create(entry, pretrained=pretrained)
     model = _call(entry.reference, entry.kwargs)
     if not isinstance(model, torch.nn.Module):
         raise ShiftlakeError(
@@ -110,11 +143,11 @@ def _call(reference: str, kwargs: dict[str, Any]) -> Any:
         raise _refused(reference, "a module of Python itself")
     try:
         made = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError, TypeError) as error:
+    except Exception as error:  # a module raises what it likes while it is imported
         raise ShiftlakeError(
             "The architecture cannot be imported.",
             expected="module:callable on the Python path",
-            found=str(error),
+            found=f"{type(error).__name__}: {error}",
             where=reference,
             remedy="check the name, and that the module is installed here and on every worker",
         ) from error
@@ -133,6 +166,14 @@ def _call(reference: str, kwargs: dict[str, Any]) -> Any:
             found=f"{kwargs}: {error}",
             where=reference,
             remedy="correct kwargs in the entry",
+        ) from error
+    except Exception as error:  # so does a network while it is made
+        raise ShiftlakeError(
+            "The architecture fails while it is made.",
+            expected="a network",
+            found=f"{type(error).__name__}: {error}",
+            where=f"{reference}, {kwargs}",
+            remedy="call it in Python with the same arguments, and correct it or them",
         ) from error
 
 

@@ -9,6 +9,7 @@ import torch
 
 from ops.errors import ShiftlakeError
 from ops.models.entry import ModelEntry, Precision
+from ops.models.extras import extra
 from ops.models.transform import Transform
 
 
@@ -123,15 +124,5 @@ def transform_of(config: dict[str, Any], reference: str) -> Transform:
 
 
 def _timm(reference: str) -> Any:
-    try:
-        import timm
-        import timm.data
-    except ImportError as error:
-        raise ShiftlakeError(
-            "This model needs timm.",
-            expected="timm installed",
-            found=str(error),
-            where=reference,
-            remedy="pip install 'shiftlake[timm]'",
-        ) from error
-    return timm
+    extra("timm.data", "timm", reference)
+    return extra("timm", "timm", reference)

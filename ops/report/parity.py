@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from ops import pixels
-from ops.metrics import clustered_interval
+from ops.metrics import clustered_bootstrap
 from ops.results import connect
 from ops.results.parity_file import PARITY, write_parity
 from ops.shards import Manifest, has_manifest, read_manifest, read_shard
@@ -173,7 +173,7 @@ def _shifts(
     for model, rows in groupby(found, key=lambda row: str(row[0])):
         # One number a source image: the frames of a sequence are no independent images.
         before, after = np.array([row[2:] for row in rows], np.float64).T
-        mean, lo, hi = clustered_interval(after - before)
+        mean, lo, hi = clustered_bootstrap(after - before)
         yield Shift(
             model=model,
             n_paired=len(before),

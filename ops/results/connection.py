@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 import tempfile
 import uuid
+from collections.abc import Callable
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ops import catalog as catalogs
 from ops.metrics import clopper_pearson
+from ops.metrics.mcnemar import mcnemar
+from ops.metrics.paired_difference import paired_difference
 from ops.results import tables
 from ops.results.columns import columns
-from ops.results.currency import Standing, standings
-from ops.results.gate_file import read_gate
+from ops.results.currency import Judged, judge
+from ops.results.gate_file import GATE, read_gate
 from ops.results.inventory import Inventory, take_inventory
-from ops.results.metrics_file import read_metrics
-from ops.results.parity_file import read_parity
+from ops.results.metrics_file import METRICS, Measured, read_metrics, runs_used
+from ops.results.parity_file import PARITY, read_parity
+from ops.results.real import SCHEMA as REAL_LABELS
 from ops.results.real import real_labels
-from ops.results.reference_file import read_reference
-from ops.results.sealed_files import PROTOCOL, SealedFiles, sealed_files
-from ops.results.status import StatusRow, status_rows
+from ops.results.reference_file import REFERENCE, read_reference
+from ops.results.sealed_files import (
+    FOLDERS,
+    PROTOCOL,
+    SealedFiles,
+    Sources,
+    parquet_bytes,
+    prediction_files,
+)
+from ops.results.status import status_rows
+from ops.results.upgraded_files import local_folder
 from ops.storage import Root, open_root
 
 if TYPE_CHECKING:
@@ -42,7 +56,7 @@ VIEWS = (
     "calibration",
     "effective_robustness",
 )
-MACROS = ("disagreements",)
+MACROS = ("disagreements", "flipped_classes", "relative_robustness")
 TABLES = (
     "runs",
     "datasets",
@@ -69,10 +83,19 @@ _STATUS = columns(
     run_id=pa.string(),
     measured=pa.bool_(),
 )
+_METRICS = METRICS.append(pa.field("stale", pa.bool_()))
+
+# Of this machine's memory, and of the free space of its scratch disk.
+MEMORY_LIMIT = "60%"
+_DISK_SHARE = 0.5
 
 
 def connect(
-    root: Root | str, *, catalog: catalogs.Catalog | None = None, memory_limit: str | None = None
+    root: Root | str,
+    *,
+    catalog: catalogs.Catalog | None = None,
+    memory_limit: str | None = None,
+    threads: int | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Open a read-only DuckDB connection over the sealed results of a root.
 
@@ -83,13 +106,17 @@ def connect(
     catalog : Catalog, optional
         For the view ``status``; the default is ``ops.catalog.load()``.
     memory_limit : str, optional
-        DuckDB's limit, for example ``"4GB"``; beyond it, DuckDB spills to scratch.
+        DuckDB's limit, for example ``"4GB"``; 60 % of the machine's memory by default. Beyond it,
+        DuckDB spills to scratch, where it takes at most half of what is free.
+    threads : int, optional
+        Of DuckDB; as many as there are cores by default.
 
     Returns
     -------
     duckdb.DuckDBPyConnection
         With the views and tables named in ``VIEWS`` and ``TABLES``, and the table macros of
-        ``MACROS``: a snapshot of what is sealed now.
+        ``MACROS``: a snapshot of the runs that are sealed now. A table is worked out when it is
+        first asked for.
 
     Notes
     -----
@@ -98,43 +125,40 @@ def connect(
     files, and the configuration is locked. Temporary tables of the session are possible.
     """
     root = open_root(root)
-    return open_views(root, take_inventory(root), catalog or catalogs.load(), memory_limit)
+    return open_views(root, take_inventory(root), catalog, memory_limit, threads)
 
 
 def open_views(
     root: Root,
     inventory: Inventory,
-    catalog: catalogs.Catalog,
+    catalog: catalogs.Catalog | None = None,
     memory_limit: str | None = None,
+    threads: int | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """As :func:`connect`, over an inventory already taken."""
     import duckdb
 
-    current = standings(inventory)
-    sealed = sealed_files(root, current)
-    content = _content(root, inventory, current, catalog)
+    content = Content(root, inventory, catalog)
     # An in-memory database cannot be read-only. The file is gone once it is open.
     with tempfile.TemporaryDirectory(prefix="shiftlake-views-") as folder:
-        path = str(Path(folder) / "results.duckdb")
-        with duckdb.connect(path) as database:
-            _attach(database, sealed)
-            for name in TABLES:
-                database.register("content", content[name])
-                database.execute(f"CREATE TABLE {name} AS FROM content")
-                database.unregister("content")
-            for name in (*VIEWS, *MACROS):
-                database.execute(_sql(name))
-        connection = duckdb.connect(path, read_only=True)
-    _attach(connection, sealed)
-    connection.execute(f"SET temp_directory = '{_quoted(_spill(root))}'")
-    if memory_limit is not None:
-        connection.execute(f"SET memory_limit = '{_quoted(memory_limit)}'")
+        path = Path(folder) / "results.duckdb"
+        path.write_bytes(_views())
+        connection = duckdb.connect(str(path), read_only=True)
+    _attach(connection, _files(content.predictions, content.tables()))
+    scratch = local_folder(root)
+    # Two connections must not spill into the same files.
+    spill = scratch / f"duckdb-{uuid.uuid4().hex[:12]}"
+    free = shutil.disk_usage(scratch).free
     for setting in (
+        f"temp_directory = '{_quoted(str(spill))}'",
+        f"max_temp_directory_size = '{int(free * _DISK_SHARE)}B'",
+        f"memory_limit = '{_quoted(memory_limit or MEMORY_LIMIT)}'",
+        *([] if threads is None else [f"threads = {int(threads)}"]),
         # A name that is no view must be an error, not a variable of some Python frame.
         "python_enable_replacements = false",
         "autoinstall_known_extensions = false",
         "autoload_known_extensions = false",
-        f"allowed_directories = ['{PROTOCOL}://predictions/']",
+        f"allowed_directories = {[f'{PROTOCOL}://{name}/' for name in FOLDERS]}",
         "enable_external_access = false",
         "lock_configuration = true",
     ):
@@ -142,34 +166,107 @@ def open_views(
     return connection
 
 
-def _content(
-    root: Root, inventory: Inventory, current: list[Standing], catalog: catalogs.Catalog
-) -> dict[str, pa.Table]:
-    measured = read_metrics(root)
-    metrics = measured.table
-    fresh = {(s.run.model, s.run.run_id) for s in current if s.current and not s.stale}
-    stale = [
-        not fresh.issuperset((row["model"], run_id) for run_id in row["run_ids"])
-        for row in metrics.select(["model", "run_ids"]).to_pylist()
-    ]
-    rows = status_rows(inventory, current, catalog, measured)
-    return {
-        "runs": tables.runs_table(current),
-        "datasets": tables.datasets_table(inventory),
-        "models": tables.models_table(inventory),
-        "sources": tables.sources_table(inventory),
-        "class_lists": tables.class_lists_table(),
-        "real_labels": real_labels(root),
-        "metrics": metrics.append_column("stale", pa.array(stale, pa.bool_())),
-        "status": _status_table(rows),
-        "parity": read_parity(root),
-        "gate": read_gate(root),
-        "reference_results": read_reference(root),
-    }
+@cache
+def _views() -> bytes:
+    """A DuckDB file with every view, which are the same for all roots, and no row."""
+    import duckdb
+
+    content = Content(Root("."), Inventory((), {}, {}, {}, {}, {}, []))
+    with tempfile.TemporaryDirectory(prefix="shiftlake-views-") as folder:
+        path = Path(folder) / "results.duckdb"
+        with duckdb.connect(str(path)) as database:
+            # Views only need the columns; nothing is worked out for them.
+            _attach(database, _files(dict, content.empty()))
+            for name in TABLES:
+                database.execute(
+                    f"CREATE VIEW {name} AS FROM read_parquet('{PROTOCOL}://tables/{name}.parquet')"
+                )
+            for name in (*VIEWS, *MACROS):
+                database.execute(_sql(name))
+        return path.read_bytes()
 
 
-def _status_table(rows: list[StatusRow]) -> pa.Table:
-    return pa.Table.from_pylist([vars(row) for row in rows], schema=_STATUS)
+class Content:
+    """What the tables hold, each worked out when it is first asked for.
+
+    Parameters
+    ----------
+    root : Root
+    inventory : Inventory
+    catalog : Catalog, optional
+    """
+
+    def __init__(
+        self, root: Root, inventory: Inventory, catalog: catalogs.Catalog | None = None
+    ) -> None:
+        self._root, self._inventory, self._catalog = root, inventory, catalog
+
+    @cached_property
+    def judged(self) -> Judged:
+        """The runs with their standing."""
+        return judge(self._inventory)
+
+    def predictions(self) -> Sources:
+        """The files of predictions."""
+        return prediction_files(self._root, self.judged)
+
+    def empty(self) -> Sources:
+        """Every table without a row."""
+        return {
+            name: partial(parquet_bytes, schema.empty_table())
+            for name, (schema, _) in self._tables.items()
+        }
+
+    def tables(self) -> Sources:
+        """Every table."""
+        return {name: partial(_written, *each) for name, each in self._tables.items()}
+
+    @property
+    def _tables(self) -> dict[str, tuple[pa.Schema, Callable[[], pa.Table]]]:
+        root, inventory = self._root, self._inventory
+        return {
+            "runs": (tables.RUNS, lambda: tables.runs_table(self.judged)),
+            "datasets": (tables.DATASETS, lambda: tables.datasets_table(inventory)),
+            "models": (tables.MODELS, lambda: tables.models_table(inventory)),
+            "sources": (tables.SOURCES, lambda: tables.sources_table(inventory)),
+            "class_lists": (tables.CLASS_LISTS, tables.class_lists_table),
+            "real_labels": (REAL_LABELS, lambda: real_labels(root)),
+            "metrics": (_METRICS, lambda: _with_staleness(self._measured.table, self.judged)),
+            "status": (_STATUS, self._status),
+            "parity": (PARITY, lambda: read_parity(root)),
+            "gate": (GATE, lambda: read_gate(root)),
+            "reference_results": (REFERENCE, lambda: read_reference(root)),
+        }
+
+    @cached_property
+    def _measured(self) -> Measured:
+        return read_metrics(self._root)
+
+    def _status(self) -> pa.Table:
+        rows = status_rows(
+            self._inventory, self.judged, self._catalog or catalogs.load(), self._measured
+        )
+        return pa.Table.from_pylist([vars(row) for row in rows], schema=_STATUS)
+
+
+def _with_staleness(metrics: pa.Table, judged: Judged) -> pa.Table:
+    """The table of metrics, and whether any run behind a row is no longer current or fresh."""
+    # Thousands of rows are made from the same runs: each set of runs is looked at once.
+    kinds = pc.binary_join_element_wise(metrics["inputs"], metrics["variant"], " ")
+    codes = kinds.combine_chunks().dictionary_encode().indices.to_numpy()
+    _, first, kind = np.unique(codes, return_index=True, return_inverse=True)
+    stale = [not judged.fresh.issuperset(used) for used in runs_used(metrics.take(first))]
+    return metrics.append_column("stale", pa.array(np.array(stale, bool)[kind]))
+
+
+def _written(schema: pa.Schema, table: Callable[[], pa.Table]) -> bytes:
+    return parquet_bytes(table().cast(schema))
+
+
+def _files(predictions: Callable[[], Sources], content: Sources) -> SealedFiles:
+    held = SealedFiles()
+    held.hold(predictions, content)
+    return held
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, sealed: SealedFiles) -> None:
@@ -183,6 +280,16 @@ def _attach(connection: duckdb.DuckDBPyConnection, sealed: SealedFiles) -> None:
         "STRUCT(lo DOUBLE, hi DOUBLE)",
         type=PythonUDFType.ARROW,
     )
+    connection.create_function(
+        "mcnemar", _mcnemar, ["BIGINT", "BIGINT"], "DOUBLE", type=PythonUDFType.ARROW
+    )
+    connection.create_function(
+        "paired_difference",
+        _paired_difference,
+        ["BIGINT", "BIGINT", "BIGINT"],
+        "STRUCT(lo DOUBLE, hi DOUBLE)",
+        type=PythonUDFType.ARROW,
+    )
 
 
 def _clopper_pearson(k: Any, n: Any) -> Any:
@@ -191,18 +298,17 @@ def _clopper_pearson(k: Any, n: Any) -> Any:
     return pa.StructArray.from_arrays([pa.array(lo), pa.array(hi)], ["lo", "hi"])
 
 
+def _mcnemar(lost: Any, gained: Any) -> Any:
+    return pa.array(mcnemar(np.asarray(lost), np.asarray(gained)))
+
+
+def _paired_difference(lost: Any, gained: Any, n: Any) -> Any:
+    lo, hi = paired_difference(np.asarray(lost), np.asarray(gained), np.asarray(n))
+    return pa.StructArray.from_arrays([pa.array(lo), pa.array(hi)], ["lo", "hi"])
+
+
 def _sql(name: str) -> str:
     return files("ops.results").joinpath(f"sql/{name}.sql").read_text("utf-8")
-
-
-def _spill(root: Root) -> str:
-    # Looking into a root that does not exist, or on a read-only disk, must not write there.
-    if not root.is_local or os.access(root.url, os.W_OK):
-        folder = root.scratch()
-    else:
-        folder = Path(tempfile.gettempdir())
-    # Two connections must not spill into the same files.
-    return str(folder / f"duckdb-{uuid.uuid4().hex[:12]}")
 
 
 def _quoted(text: str) -> str:

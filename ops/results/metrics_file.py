@@ -20,7 +20,7 @@ METRICS = columns(
     condition=pa.string(),
     metric=pa.string(),
     variant=pa.string(),
-    # In [0, 1], except where the name of the metric ends in _pct, and top-5 distances (ut5d).
+    # In [0, 1], except where the name of the metric ends in _pct, and distances (ut5d, uzipf).
     value=pa.float64(),
     # Successes, where the value is a ratio of counts.
     k=pa.int64(),
@@ -32,6 +32,8 @@ METRICS = columns(
     dataset_version=pa.string(),
     synthetic=pa.bool_(),
     run_ids=pa.list_(pa.string()),
+    # Model and run id of the AlexNet's runs that a metric is over, where it is one of ours.
+    normaliser_runs=pa.list_(pa.string()),
     # Names everything the row was computed from; rows with the same key need no work.
     inputs=pa.string(),
 )
@@ -72,8 +74,23 @@ def read_metrics(root: Root) -> Measured:
     if not table.schema.equals(METRICS) or _RUNS not in footer:
         # Columns of another release: everything is computed again.
         return Measured(METRICS.empty_table())
-    pairs = ((model, run_id) for model, _, run_id in (run.rpartition("/") for run in runs))
-    return Measured(table.replace_schema_metadata(None), frozenset(pairs), frozenset(inputs))
+    return Measured(
+        table.replace_schema_metadata(None), frozenset(map(_pair, runs)), frozenset(inputs)
+    )
+
+
+def runs_used(table: pa.Table) -> list[set[tuple[str, str]]]:
+    """Model and run id of every run behind each row, those of its normaliser included."""
+    return [
+        {(row["model"], run_id) for run_id in row["run_ids"]}
+        | set(map(_pair, row["normaliser_runs"] or []))
+        for row in table.select(["model", "run_ids", "normaliser_runs"]).to_pylist()
+    ]
+
+
+def _pair(run: str) -> tuple[str, str]:
+    model, _, run_id = run.rpartition("/")
+    return model, run_id
 
 
 def write_metrics(root: Root, measured: Measured) -> None:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ops.catalog import Catalog
 from ops.results.connection import open_views
 from ops.results.currency import standings
 from ops.results.families import CORRUPTED, MINI_CORRUPTED, PERTURBED, VIDEO, distorted
 from ops.results.inventory import Inventory, Run, take_inventory
-from ops.results.measures import corruption, counts, detection, distortion, perturbation, video
+from ops.results.measures import (
+    calibration,
+    corruption,
+    counts,
+    detection,
+    distortion,
+    perturbation,
+    video,
+)
 from ops.results.measures.unit import Row, Unit
 from ops.results.metrics_file import METRICS, Measured, read_metrics, write_metrics
 from ops.results.real import DATASET as REAL
@@ -28,6 +38,7 @@ MEASURES: dict[str, Measure] = {
     "accuracy": counts.accuracies,
     "real": counts.reassessed,
     "per_class": counts.per_class,
+    "calibration": calibration.calibration,
     "detection": detection.detection,
     "pm_k": video.pm_k,
     "imagenet_c": corruption.imagenet_c,
@@ -35,6 +46,9 @@ MEASURES: dict[str, Measure] = {
     "imagenet_p": perturbation.imagenet_p,
     "distorted": distortion.distorted,
 }
+
+# Families of which some metrics are divided by those of an AlexNet.
+NORMALISED = ("imagenet_c", "mini_imagenet_c", "imagenet_p")
 
 _ORDER = ("model", "benchmark", "condition", "metric", "variant")
 
@@ -61,13 +75,14 @@ def compute_metrics(root: Root | str, catalog: Catalog) -> pa.Table:
     if before.inputs == wanted and before.unreadable is None:
         return before.table
     pending = [unit for unit in units if unit.inputs not in before.inputs]
-    rows = [row for row in before.table.to_pylist() if row["inputs"] in wanted]
-    if pending:
-        rows += _measure(root, inventory, catalog, pending)
-    rows.sort(key=lambda row: tuple(row[name] for name in _ORDER))
-    table = pa.Table.from_pylist(
+    kept = pc.is_in(before.table["inputs"], value_set=pa.array(sorted(wanted), pa.string()))
+    rows = _measure(root, inventory, catalog, pending) if pending else []
+    computed = pa.Table.from_pylist(
         [{name: row.get(name) for name in METRICS.names} for row in rows], schema=METRICS
     )
+    # One piece in one order: the bytes say nothing of what was kept and what was computed.
+    table = pa.concat_tables([before.table.filter(kept).cast(METRICS), computed])
+    table = table.sort_by([(name, "ascending") for name in _ORDER]).combine_chunks()
     runs = frozenset((run.model, run.run_id) for unit in units for run in unit.runs)
     write_metrics(root, Measured(table, runs, wanted))
     return table
@@ -80,9 +95,16 @@ def plan(inventory: Inventory) -> list[Unit]:
         if standing.current:
             models[standing.run.model][standing.run.dataset] = standing.run
     real = inventory.manifests.get(REAL, {}).get("version")
+    normalisers = [
+        runs
+        for model, runs in sorted(models.items())
+        if inventory.models.get(model, {}).get("normaliser")
+    ]
     units = []
     for _, runs in sorted(models.items()):
-        units += _plan_runs(runs) + _plan_benchmarks(runs, _clean_of(inventory, runs), real)
+        units += _plan_runs(runs)
+        own = _plan_benchmarks(runs, _clean_of(inventory, runs), real)
+        units += [_over(unit, normalisers) for unit in own]
     return units
 
 
@@ -95,7 +117,7 @@ def _plan_runs(runs: dict[str, Run]) -> list[Unit]:
         elif run.benchmark not in PERTURBED:
             units.append(Unit("accuracy", (run,)))
             if run.benchmark not in (*CORRUPTED, *MINI_CORRUPTED):
-                units.append(Unit("per_class", (run,)))
+                units += [Unit("per_class", (run,)), Unit("calibration", (run,))]
     return units
 
 
@@ -123,6 +145,21 @@ def _plan_benchmarks(
         elif distorted(benchmark) and benchmark in clean_of:
             units.append(Unit("distorted", (*cells, clean_of[benchmark])))
     return units
+
+
+def _over(unit: Unit, normalisers: list[dict[str, Run]]) -> Unit:
+    """The unit over those runs of every normaliser that saw the very same datasets."""
+    if unit.family not in NORMALISED:
+        return unit
+    same = (
+        tuple(
+            run
+            for own in unit.runs
+            if (run := runs.get(own.dataset)) and run.dataset_version == own.dataset_version
+        )
+        for runs in normalisers
+    )
+    return replace(unit, normalisers=tuple(runs for runs in same if runs))
 
 
 def _clean_of(inventory: Inventory, runs: dict[str, Run]) -> dict[str, Run]:

@@ -16,7 +16,8 @@ REFERENCE = columns(
     source=pa.string(),
     revision=pa.string(),
     model=pa.string(),
-    # What the publisher calls the setting; benchmark and condition are NULL where we have none.
+    # What the publisher calls the setting; benchmark, condition and variant are NULL where it is
+    # nothing that is measured here.
     setting=pa.string(),
     benchmark=pa.string(),
     condition=pa.string(),
@@ -25,9 +26,11 @@ REFERENCE = columns(
     # In the unit of the metric in the table of metrics: a share, or percent for *_pct.
     value=pa.float64(),
     n=pa.int64(),
-    # Of the publisher's model, where stated: standard, robustness intervention, more data.
+    # How the publisher's model was trained, where known: standard, robustness intervention,
+    # more data, low accuracy.
     model_kind=pa.string(),
     image_size=pa.int64(),
+    million_parameters=pa.float64(),
     synthetic=pa.bool_(),
 )
 _PATH = paths.results("reference.parquet")
@@ -40,8 +43,11 @@ def write_reference(root: Root, table: pa.Table) -> None:
 
 
 def read_reference(root: Root | str) -> pa.Table:
-    """The stored table; an empty one where nothing was imported."""
+    """The stored table; an empty one where nothing was imported, or by another release."""
     root = open_root(root)
     if not root.exists(_PATH):
         return REFERENCE.empty_table()
-    return pq.read_table(pa.BufferReader(root.read_bytes(_PATH)), schema=REFERENCE)
+    found = pq.ParquetFile(pa.BufferReader(root.read_bytes(_PATH)), pre_buffer=False)
+    if not found.schema_arrow.equals(REFERENCE):
+        return REFERENCE.empty_table()
+    return found.read(use_threads=False)

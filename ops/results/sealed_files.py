@@ -1,37 +1,49 @@
 """A read-only filesystem that holds the sealed Parquet files of the current runs, and no other.
 
-DuckDB reads predictions through it. It has two purposes: nothing a statement does can write
-below the root or read anything else, and a local and an ``s3://`` root look alike.
+DuckDB reads predictions through it, and the tables. It has three purposes: nothing a statement
+does can write below the root or read anything else, a local and an ``s3://`` root look alike, and
+what no statement asks for is never worked out.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
+from functools import cache, lru_cache, partial
+from threading import RLock
 from typing import Any
 from urllib.parse import quote
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from fsspec import AbstractFileSystem
 
-from ops.results.currency import Standing
+from ops.inference.schema import PREDICTIONS, SCHEMA_VERSION
+from ops.results.currency import Judged
 from ops.results.shared_file import SharedFile
+from ops.results.upgraded_files import upgraded_copy
 from ops.storage import Root
+from ops.storage.stamp import sizes_of
 
 PROTOCOL = "shiftlake"
+FOLDERS = ("predictions", "tables")
 
 # Sorts before every real file: DuckDB takes the columns from the first file, so that an empty
 # root has an empty view with the right columns.
 _EMPTY = "predictions/model=_/benchmark=_/condition=_/stale=false/run_id=_/empty.parquet"
 
+# Gives the content of one file: bytes, or where it lies on this machine.
+Source = Callable[[], Any]
+Sources = Mapping[str, Source]
+
 
 class SealedFiles(AbstractFileSystem):  # type: ignore[misc]
     """Files named by what they hold, ``predictions/model=<m>/benchmark=<b>/...``.
 
-    Made with :func:`sealed_files`.
+    Beside them lies ``tables/<name>.parquet`` for each table.
     """
 
     protocol = PROTOCOL
@@ -40,34 +52,47 @@ class SealedFiles(AbstractFileSystem):  # type: ignore[misc]
     # fsspec hashes the text of all arguments, so the many files are no argument.
     def __init__(self) -> None:
         super().__init__()
-        self._root: Root | None = None
-        self._stored: dict[str, str] = {}
-        self._copies: dict[str, Path] = {}
+        self._predictions: Callable[[], Sources] = dict
+        self._tables: Sources = {}
+        self._found: dict[str, Any] = {}
+        # DuckDB's threads ask at once, and each thing is worked out once.
+        self._lock = RLock()
 
-    def hold(self, root: Root, stored: dict[str, str]) -> None:
-        """Set the files: their names here, and their paths below the root."""
-        self._root, self._stored = root, stored
+    def hold(self, predictions: Callable[[], Sources], tables: Sources) -> None:
+        """Set the files.
+
+        Parameters
+        ----------
+        predictions : callable
+            Gives the files of predictions by name, and is asked once, when first needed.
+        tables : mapping of str to callable
+            Gives each table by its name.
+        """
+        self._predictions, self._tables = predictions, tables
 
     def glob(self, path: str, **_: Any) -> list[str]:
-        """All files, whatever the pattern; DuckDB drops those a filter rules out."""
-        return [_EMPTY, *self._stored]
+        """The tables a pattern names; or all predictions, of which DuckDB drops what it can."""
+        name = self._name(path)
+        if name.startswith("tables/"):
+            return fnmatch.filter([f"tables/{table}.parquet" for table in self._tables], name)
+        return [_EMPTY, *self._files()]
 
     def exists(self, path: str, **_: Any) -> bool:
-        """Whether the file is one of the sealed ones."""
+        """Whether the file is one of those that are held."""
         name = self._name(path)
-        return name == _EMPTY or name in self._stored
+        return name == _EMPTY or self._table(name) in self._tables or name in self._files()
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Name, size in bytes and type of one file."""
-        name = self._name(path)
-        size = len(_empty_file()) if name == _EMPTY else self._local(name).stat().st_size
+        content = self._content(self._name(path))
+        size = len(content) if isinstance(content, bytes) else content.stat().st_size
         return {"name": path, "size": size, "type": "file"}
 
     def modified(self, path: str) -> datetime:
         """A fixed time: sealed files never change."""
         return datetime(2000, 1, 1, tzinfo=UTC)
 
-    def open(self, path: str, mode: str = "rb", **_: Any) -> io.RawIOBase | io.BytesIO:
+    def open(self, path: str, mode: str = "rb", **_: Any) -> io.RawIOBase:
         """Open one file for reading.
 
         Raises
@@ -77,56 +102,101 @@ class SealedFiles(AbstractFileSystem):  # type: ignore[misc]
         """
         if mode != "rb":
             raise PermissionError("Results are read-only: nothing can be written here.")
-        name = self._name(path)
-        if name == _EMPTY:
-            return io.BytesIO(_empty_file())
-        return SharedFile(self._local(name))
+        return SharedFile(self._content(self._name(path)))
 
-    def _local(self, name: str) -> Path:
-        if self._root is None or name not in self._stored:
-            raise FileNotFoundError(name)
-        if name not in self._copies:
-            # A remote file is checked and fetched once a connection, not on every read.
-            self._copies[name] = self._root.local_copy(self._stored[name])
-        return self._copies[name]
+    def _files(self) -> Sources:
+        with self._lock:
+            if "" not in self._found:
+                self._found[""] = self._predictions()
+            found: Sources = self._found[""]
+            return found
+
+    def _content(self, name: str) -> Any:
+        if name == _EMPTY:
+            return _empty_file()
+        with self._lock:
+            if name not in self._found:
+                source = self._tables.get(self._table(name)) or self._files().get(name)
+                if source is None:
+                    raise FileNotFoundError(name)
+                # A remote file is checked and fetched once a connection, not on every read.
+                self._found[name] = source()
+            return self._found[name]
 
     def _name(self, path: str) -> str:
         return path.removeprefix(f"{PROTOCOL}://")
 
+    def _table(self, name: str) -> str:
+        folder, _, file = name.partition("/")
+        return file.removesuffix(".parquet") if folder == "tables" else ""
 
-def sealed_files(root: Root, standings: Iterable[Standing]) -> SealedFiles:
-    """The filesystem of a root; only the files of current runs are there."""
-    held = SealedFiles()
-    held.hold(
-        root,
-        {
-            f"{_folder(standing)}/{quote(file.name, safe='')}": f"{standing.run.folder}/{file.name}"
-            for standing in standings
-            if standing.current
-            for file in standing.run.files
-        },
+
+def prediction_files(root: Root, judged: Judged) -> dict[str, Source]:
+    """The files with the rows of current runs, by the name they have in the filesystem.
+
+    Those of a run are the ones it was merged into, where they are there with the size that was
+    noted; otherwise its own.
+    """
+    now = pa.array(judged.current, pa.bool_())
+    table = judged.table.append_column(
+        "stale", pc.not_equal(pa.array(judged.reasons, pa.string()), "")
     )
-    return held
+    table = table.filter(now)
+    parts = _merged(root, table)
+    keys = ("model", "benchmark", "condition", "stale", "run_id")
+    rows = zip(*(table[key].to_pylist() for key in keys), strict=True)
+    folders = [_folder(dict(zip(keys, row, strict=True))) for row in rows]
+    found: dict[str, Source] = {}
+    for folder, own in zip(folders, parts, strict=True):
+        found |= {f"{folder}/{n}.parquet": partial(root.local_copy, p) for n, p in enumerate(own)}
+    rest = [i for i, own in enumerate(parts) if not own]
+    for i, row in zip(
+        rest,
+        table.select(["folder", "schema_version", "files"])
+        .take(pa.array(rest, pa.int64()))
+        .to_pylist(),
+        strict=True,
+    ):
+        for file in row["files"]:
+            path = f"{row['folder']}/{file['name']}"
+            source = partial(root.local_copy, path)
+            if row["schema_version"] != SCHEMA_VERSION:
+                source = partial(upgraded_copy, root, path, file["sha256"])
+            found[f"{folders[i]}/{_quoted(file['name'])}"] = source
+    return found
 
 
-def _folder(standing: Standing) -> str:
-    run = standing.run
-    keys = {
-        "model": run.model,
-        "benchmark": run.benchmark,
-        "condition": run.condition,
-        "stale": str(standing.stale).lower(),
-        "run_id": run.run_id,
+def _merged(root: Root, table: pa.Table) -> list[list[str]]:
+    """Paths of the files each run was merged into, none where they are not all there."""
+    noted = table["parts"].to_pylist()
+    wanted = [part for parts in noted for part in parts or ()]
+    names = [part["name"] for part in wanted]
+    whole = {
+        part["name"]
+        for part, size in zip(wanted, sizes_of(root, names), strict=True)
+        if size == part["bytes"]
     }
-    parts = [f"{key}={quote(value, safe='')}" for key, value in keys.items()]
-    return "/".join(["predictions", *parts])
+    paths = [[part["name"] for part in parts or ()] for parts in noted]
+    return [own if whole.issuperset(own) else [] for own in paths]
+
+
+def _folder(keys: dict[str, Any]) -> str:
+    named = {key: str(value).lower() if key == "stale" else value for key, value in keys.items()}
+    return "/".join(["predictions", *(f"{key}={_quoted(value)}" for key, value in named.items())])
+
+
+@lru_cache(maxsize=1 << 14)
+def _quoted(text: str) -> str:
+    return quote(text, safe="")
 
 
 @cache
 def _empty_file() -> bytes:
-    # The package of the schema imports torch, which only the first query has to wait for.
-    from ops.inference.schema import PREDICTIONS
+    return parquet_bytes(PREDICTIONS.empty_table())
 
+
+def parquet_bytes(table: pa.Table) -> bytes:
+    """A table as DuckDB reads it through the filesystem; nothing is stored."""
     buffer = io.BytesIO()
-    pq.write_table(PREDICTIONS.empty_table(), buffer)
+    pq.write_table(table, buffer, compression="none")
     return buffer.getvalue()

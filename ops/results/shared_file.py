@@ -18,15 +18,19 @@ class SharedFile(io.RawIOBase):
 
     Parameters
     ----------
-    path : Path
-        A regular file on this machine.
+    content : Path or bytes
+        A regular file on this machine, or what it would hold.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, content: Path | bytes) -> None:
         super().__init__()
-        self._descriptor = os.open(path, os.O_RDONLY)
-        self._size = os.fstat(self._descriptor).st_size
         self._positions: dict[int, int] = {}
+        self._bytes: memoryview | None = None
+        if isinstance(content, bytes):
+            self._bytes, self._size = memoryview(content), len(content)
+        else:
+            self._descriptor = os.open(content, os.O_RDONLY)
+            self._size = os.fstat(self._descriptor).st_size
 
     def readable(self) -> bool:
         """Always true."""
@@ -51,14 +55,19 @@ class SharedFile(io.RawIOBase):
         position = self.tell()
         left = self._size - position if size < 0 else size
         parts = []
-        while left > 0 and (part := os.pread(self._descriptor, left, position)):
+        while left > 0 and (part := self._read_at(left, position)):
             parts.append(part)
             position, left = position + len(part), left - len(part)
         self._positions[get_ident()] = position
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    def _read_at(self, size: int, position: int) -> bytes:
+        if self._bytes is not None:
+            return bytes(self._bytes[position : position + size])
+        return os.pread(self._descriptor, size, position)
+
     def close(self) -> None:
         """Close the file; a second call does nothing."""
-        if not self.closed:
+        if not self.closed and self._bytes is None:
             os.close(self._descriptor)
         super().close()

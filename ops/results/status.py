@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
+import pyarrow.compute as pc
 from rich.table import Table
 
 from ops.catalog import Catalog
 from ops.catalog.classes import understands
-from ops.results.currency import Standing, keys_today, standings
+from ops.inference.failure import Failure
+from ops.results.currency import Judged, judge, keys_today
 from ops.results.damage import Unreadable
 from ops.results.families import folds
 from ops.results.inventory import Inventory, take_inventory
@@ -29,7 +31,8 @@ class StatusRow:
     model, dataset : str
         Empty where a damaged file is not about one.
     state : str
-        ``done``, ``stale``, ``partial``, ``missing``, ``damaged`` or ``not built``.
+        ``done``, ``stale``, ``partial``, ``failed``, ``missing``, ``damaged``, ``newer`` (of a
+        newer release than this one) or ``not built``.
     reason : str or None
         Why it is not simply done.
     shards_done, shards : int or None
@@ -71,21 +74,21 @@ def status(root: Root | str, catalog: Catalog, *, compact: bool = False) -> list
     """
     root = open_root(root)
     inventory = take_inventory(root)
-    rows = status_rows(inventory, standings(inventory), catalog, read_metrics(root))
+    rows = status_rows(inventory, judge(inventory), catalog, read_metrics(root))
     return _folded(rows) if compact else rows
 
 
 def status_rows(
-    inventory: Inventory,
-    judged: Iterable[Standing],
-    catalog: Catalog,
-    measured: Measured,
+    inventory: Inventory, judged: Judged, catalog: Catalog, measured: Measured
 ) -> list[StatusRow]:
     """Status from what is already read."""
-    current = {(s.run.model, s.run.dataset): s for s in judged if s.current}
+    current = _current(judged)
     spaces = {name: spec.label_space for name, spec in catalog.datasets.items() if spec.evaluate}
-    for run in inventory.runs:
-        spaces.setdefault(run.dataset, run.label_space)
+    table = inventory.table
+    for dataset, space in zip(
+        table["dataset"].to_pylist(), table["label_space"].to_pylist(), strict=True
+    ):
+        spaces.setdefault(dataset, space)
     rows = []
     for model, entry in sorted(inventory.models.items()):
         for dataset, space in spaces.items():
@@ -96,19 +99,39 @@ def status_rows(
             manifest = inventory.manifests.get(dataset)
             if manifest is not None:
                 row = replace(row, shards=len(manifest["shards"]), shards_done=0)
-            standing = current.get((model, dataset))
-            if standing is not None:
-                run_id = standing.run.run_id
+            found = current.get((model, dataset))
+            if found is not None:
                 row = replace(
                     row,
-                    state="stale" if standing.stale else "done",
-                    reason="; ".join(standing.reasons) or None,
-                    shards_done=len(standing.run.files),
-                    run_id=run_id,
-                    measured=(model, run_id) in measured.runs,
+                    state="stale" if found.reason else "done",
+                    reason=found.reason or None,
+                    shards_done=found.files,
+                    run_id=found.run_id,
+                    measured=(model, found.run_id) in measured.runs,
                 )
             rows.append(_unfinished(row, inventory, entry, manifest))
     return rows + _damaged(rows, inventory, current, measured)
+
+
+class _Current(NamedTuple):
+    """What status tells of a current run."""
+
+    run_id: str
+    reason: str
+    files: int
+
+
+def _current(judged: Judged) -> dict[tuple[str, str], _Current]:
+    table = judged.table
+    columns = [table[name].to_pylist() for name in ("model", "dataset", "run_id")]
+    files = pc.list_value_length(table["files"]).to_pylist()
+    return {
+        (model, dataset): _Current(run_id, reason, n)
+        for model, dataset, run_id, reason, n, current in zip(
+            *columns, judged.reasons, files, judged.current, strict=True
+        )
+        if current
+    }
 
 
 def _unfinished(
@@ -118,20 +141,36 @@ def _unfinished(
         return row
     pair = (row.model, row.dataset)
     done = _progress(inventory.unsealed.get(pair, {}), entry, manifest)
-    if done and manifest is not None:
-        shards = len(manifest["shards"])
-        reason = f"{done} of {shards} shards finished"
-        before = f"; the former result is stale: {row.reason}" if row.state == "stale" else ""
-        return replace(row, state="partial", reason=reason + before, shards_done=done)
+    before = f"; the former result is stale: {row.reason}" if row.state == "stale" else ""
+    told = [f"{done} of {row.shards} shards finished"] if done else []
+    failure = _failure(inventory.failures.get(pair, {}), entry, manifest)
+    if failure is not None:
+        reason = "; ".join([failure.reason, failure.remedy, *told])
+        return replace(row, state="failed", reason=reason + before, shards_done=done)
+    if told:
+        return replace(row, state="partial", reason=told[0] + before, shards_done=done)
     if row.state == "stale":
         return row
     if pair in inventory.damaged:
         return replace(row, state="damaged", reason=inventory.damaged[pair])
+    if pair in inventory.newer:
+        return replace(row, state="newer", reason=inventory.newer[pair])
     if inventory.is_unreadable(paths.manifest(row.dataset)):
         return replace(row, state="damaged", reason="the dataset's manifest cannot be read")
     if manifest is None:
         return replace(row, state="not built", reason="the dataset has no manifest")
     return replace(row, reason="never evaluated")
+
+
+def _failure(
+    failures: dict[str, Failure], entry: dict[str, Any], manifest: dict[str, Any] | None
+) -> Failure | None:
+    # What failed with other weights or another dataset may well succeed with those of now.
+    if not failures or manifest is None:
+        return None
+    today = keys_today(entry, manifest)
+    own = [failure for key, failure in failures.items() if key in today]
+    return max(own, key=lambda failure: failure.at, default=None)
 
 
 def _progress(
@@ -146,18 +185,17 @@ def _progress(
 def _damaged(
     rows: list[StatusRow],
     inventory: Inventory,
-    current: dict[tuple[str, str], Standing],
+    current: dict[tuple[str, str], _Current],
     measured: Measured,
 ) -> list[StatusRow]:
     """What is damaged and stands in no row yet: results without a model, and single files."""
     shown = {(row.model, row.dataset) for row in rows}
     found = []
-    for (model, dataset), standing in current.items():
+    for (model, dataset), run in current.items():
         # The results of a model stay in sight when its entry cannot be read.
         if (model, dataset) not in shown and inventory.is_unreadable(paths.model(model)):
-            reason = "; ".join(standing.reasons)
-            row = _row(model, dataset, reason)
-            found.append(replace(row, state="stale", run_id=standing.run.run_id))
+            row = _row(model, dataset, run.reason)
+            found.append(replace(row, state="stale", run_id=run.run_id))
     for (model, dataset), reason in inventory.damaged.items():
         if (model, dataset) not in shown:
             found.append(_row(model, dataset, reason))

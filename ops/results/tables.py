@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ops.catalog import classes
 from ops.results.columns import columns
-from ops.results.currency import Standing
+from ops.results.currency import Judged
 from ops.results.inventory import Inventory
 
 RUNS = columns(
@@ -31,7 +34,17 @@ RUNS = columns(
     frames=pa.int64(),
     frame_reference=pa.string(),
     numerics=pa.string(),
+    device=pa.string(),
+    device_name=pa.string(),
+    device_count=pa.int64(),
+    driver=pa.string(),
+    tf32=pa.bool_(),
+    deterministic=pa.bool_(),
+    compiled=pa.bool_(),
+    batch_size=pa.int64(),
+    head=pa.string(),
     code_version=pa.string(),
+    schema_version=pa.string(),
     label_space=pa.string(),
     mask=pa.string(),
     n_expected=pa.int64(),
@@ -39,6 +52,9 @@ RUNS = columns(
     n_error=pa.int64(),
     n_files=pa.int64(),
     bytes=pa.int64(),
+    n_logit_files=pa.int64(),
+    # Merged rows of compaction beside the run's own.
+    compacted=pa.bool_(),
     started_at=pa.string(),
     ended_at=pa.string(),
     seconds=pa.float64(),
@@ -74,12 +90,20 @@ MODELS = columns(
     model=pa.string(),
     kind=pa.string(),
     reference=pa.string(),
+    revision=pa.string(),
     kwargs=pa.string(),
     weights_sha256=pa.string(),
     weights_bytes=pa.int64(),
+    parameters=pa.int64(),
     transform=pa.string(),
     label_space=pa.string(),
+    head=pa.string(),
     precision=pa.string(),
+    tf32=pa.bool_(),
+    deterministic=pa.bool_(),
+    compiled=pa.bool_(),
+    # Whether it is an AlexNet that the errors of other models are divided by.
+    normaliser=pa.bool_(),
     synthetic=pa.bool_(),
     note=pa.string(),
 )
@@ -106,25 +130,44 @@ CLASS_LISTS = columns(
 )
 
 
-def runs_table(standings: list[Standing]) -> pa.Table:
+def runs_table(judged: Judged) -> pa.Table:
     """Every sealed run: what it was made of, and whether it is current or stale, and why."""
-    rows = []
-    for standing in standings:
-        run = standing.run
-        rows.append(
-            {
-                **run.model_dump(exclude={"files", "folder"}),
-                "current": standing.current,
-                "stale": standing.stale,
-                "stale_reason": "; ".join(standing.reasons) or None,
-                "transform": _text(run.transform),
-                "numerics": _text(run.numerics),
-                "versions": _text(run.versions),
-                "n_files": len(run.files),
-                "bytes": sum(file.bytes for file in run.files),
-            }
-        )
-    return _table(rows, RUNS)
+    table, reasons = judged.table, pa.array(judged.reasons, pa.string())
+    stale = pc.not_equal(reasons, "")
+    numerics = [json.loads(text) for text in table["numerics"].unique().to_pylist()]
+    own = dict(zip(table["numerics"].unique().to_pylist(), numerics, strict=True))
+    told = [own[text] for text in table["numerics"].to_pylist()]
+    drivers = {
+        text: (json.loads(text) or {}).get("driver")
+        for text in table["versions"].unique().to_pylist()
+    }
+    found = {
+        "current": pa.array(judged.current, pa.bool_()),
+        "stale": stale,
+        "stale_reason": pc.if_else(stale, reasons, None),
+        "device": pa.array([each.get("device") for each in told], pa.string()),
+        "driver": pa.array([drivers[text] for text in table["versions"].to_pylist()], pa.string()),
+        **{
+            name: pa.array([each.get(name) for each in told], pa.bool_())
+            for name in ("tf32", "deterministic", "compiled")
+        },
+        "n_files": pc.list_value_length(table["files"]),
+        "n_logit_files": pc.list_value_length(table["logit_files"]),
+        "bytes": pa.array(_bytes(table["files"]), pa.int64()),
+        "compacted": table["parts"].is_valid(),
+    }
+    columns = [found[name] if name in found else table[name] for name in RUNS.names]
+    return pa.Table.from_arrays(
+        [column.cast(field.type) for column, field in zip(columns, RUNS, strict=True)], schema=RUNS
+    )
+
+
+def _bytes(files: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Bytes of the files of each run."""
+    lists = files.combine_chunks()
+    owner = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
+    sizes = pc.struct_field(lists.flatten(), "bytes").to_numpy(zero_copy_only=False)
+    return np.bincount(owner, weights=sizes, minlength=len(lists)).astype(np.int64)
 
 
 def datasets_table(inventory: Inventory) -> pa.Table:

@@ -8,7 +8,11 @@ The layout is part of the contract, so that ordinary tools find their way::
     shards/<benchmark>/<condition>/manifest.json              the seal, written last
     models/<model>.json, models/weights/<sha256>.<suffix>     the registry
     predictions/<model>/<benchmark>/<condition>/<key>/        a Parquet file a shard; run.json last
+    predictions/<model>/<benchmark>/<condition>/<key>/logits/ where asked for, one a shard
+    predictions/<model>/<benchmark>/<condition>/<key>/failure.json  why the last try failed
     results/                                                  metrics over all runs
+    compacted/                                                predictions merged, and an index
+    gates.yaml                                                which model may replace which
 """
 
 from __future__ import annotations
@@ -76,6 +80,26 @@ def run_record(model_name: str, dataset_name: str, key: str) -> str:
     return f"{run(model_name, dataset_name, key)}/run.json"
 
 
+def logits(model_name: str, dataset_name: str, key: str) -> str:
+    """Folder of the logits of one evaluation, a Parquet file per shard, where they are kept."""
+    return f"{run(model_name, dataset_name, key)}/logits"
+
+
+def failure(model_name: str, dataset_name: str, key: str) -> str:
+    """Path of the note why an evaluation failed; gone once it succeeds."""
+    return f"{run(model_name, dataset_name, key)}/failure.json"
+
+
+def compacted(filename: str) -> str:
+    """Path of a file that :mod:`ops.results.compaction` made; all of them can be made again."""
+    return f"compacted/{filename}"
+
+
 def results(filename: str) -> str:
     """Path of a table or document computed over all runs."""
     return f"results/{filename}"
+
+
+def gates() -> str:
+    """Path of the file in which people state gates and waivers."""
+    return "gates.yaml"

@@ -13,6 +13,7 @@ from ops.rendering import build_many
 from ops.shards import card, read_manifest, sealed_datasets
 from ops.shards import export as export_files
 from ops.shards import verify as verify_dataset
+from pipelines.cli import exports
 from pipelines.cli.names import every, matching
 from pipelines.cli.terminal import err, lake, out, progress, size_text
 
@@ -109,10 +110,13 @@ def verify(
 
 
 def export(
-    dataset: Annotated[str, typer.Argument(help="A dataset or pattern.")],
+    dataset: Annotated[str, typer.Argument(help="A dataset or pattern; or results.")],
     folder: Annotated[Path, typer.Argument(help="Where to; made if need be.")],
 ) -> None:
-    """Write a dataset's images as loose files, in the published folder layout."""
+    """Write a dataset's images as loose files, as published; or the results, as `bundle` does."""
+    if dataset == "results":
+        exports.bundle(str(folder))
+        return
     _, root, _ = lake()
     names = every([dataset], sealed_datasets(root), "sealed dataset")
     for name in names:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.progress import TaskID
 
 from ops.errors import ShiftlakeError
 from ops.results import compute_metrics, query, status_table
 from ops.results import leaderboard as leaderboard_table
 from ops.results import status as status_rows
 from ops.shards import sealed_datasets
-from pipelines.cli.names import Failures, every
+from pipelines.cli.names import every
 from pipelines.cli.terminal import err, lake, out, progress
+
+if TYPE_CHECKING:
+    from ops.inference import RunRecord
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -30,10 +34,19 @@ def evaluate(
     datasets: Annotated[
         list[str] | None, typer.Argument(help="Datasets; all it understands by default.")
     ] = None,
-    batch_size: Annotated[int, typer.Option(help="Images in a forward pass.", min=1)] = 64,
+    batch_size: Annotated[
+        int | None,
+        typer.Option(help="Images in a forward pass; by default as the device asks.", min=1),
+    ] = None,
+    devices: Annotated[
+        list[str] | None, typer.Option("--device", help="cuda:0, cuda:1, …; may be given again.")
+    ] = None,
+    logits: Annotated[
+        bool, typer.Option("--logits", help="Keep all logits as well, 2 bytes a class.")
+    ] = False,
 ) -> None:
     """Run a model on sealed datasets, and compute the metrics anew."""
-    from ops.inference import evaluate as evaluate_dataset
+    from ops.inference.cell import evaluate_many
     from ops.models import read_model
 
     _, root, known = lake()
@@ -53,29 +66,46 @@ def evaluate(
             where=root.url,
             remedy="shiftlake build DATASET; shiftlake model list",
         )
-    failures = Failures()
     with progress("images") as bar:
-        for name in names:
-            task = bar.add_task(name, total=None)
-            with failures.noted(name):
-                record = evaluate_dataset(
-                    root,
-                    known,
-                    model,
-                    name,
-                    batch_size=batch_size,
-                    progress=lambda done, total, task=task: bar.update(  # type: ignore[misc]
-                        task, completed=done, total=total
-                    ),
-                )
-                err.print(
-                    f"{name}: {record.n_seen:,} seen + {record.n_error:,} failed "
-                    f"= {record.n_expected:,}, {record.images_per_second:,.0f} images/s",
-                    highlight=False,
-                )
-            bar.remove_task(task)
+        tasks: dict[str, TaskID] = {}
+
+        def report(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=total)
+            bar.update(tasks[name], completed=done)
+            if done >= total:
+                bar.remove_task(tasks.pop(name))
+
+        def told(record: RunRecord) -> None:
+            err.print(
+                f"{record.dataset}: {record.n_seen:,} seen + {record.n_error:,} failed "
+                f"= {record.n_expected:,}, {record.images_per_second:,.0f} images/s",
+                highlight=False,
+            )
+
+        _, failures = evaluate_many(
+            root,
+            known,
+            model,
+            names,
+            batch_size=batch_size,
+            devices=devices,
+            logits=logits,
+            on_record=told,
+            on_failure=lambda failed: err.print(
+                f"{failed.dataset}:\n{failed.error}", style="red", highlight=False, markup=False
+            ),
+            progress=report,
+        )
     compute_metrics(root, known)
-    failures.raise_any()
+    if failures:
+        raise ShiftlakeError(
+            "Not everything could be evaluated; the rest is done and measured.",
+            expected=f"{len(names)} datasets",
+            found=f"{len(failures)} failed: {', '.join(failed.dataset for failed in failures[:5])}",
+            where=model,
+            remedy="see the reasons above; shiftlake status keeps them",
+        )
 
 
 def leaderboard() -> None:

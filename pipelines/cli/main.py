@@ -10,7 +10,19 @@ import typer
 from rich.console import Console
 
 from ops.errors import ShiftlakeError
-from pipelines.cli import datasets, evaluation, instance, listing, models, upstream
+from pipelines.cli import (
+    compaction,
+    datasets,
+    evaluation,
+    exports,
+    gates,
+    instance,
+    listing,
+    models,
+    reference,
+    report,
+    upstream,
+)
 
 app = typer.Typer(
     help="Every ImageNet robustness benchmark, from the published archive to a SQL row.",
@@ -23,6 +35,11 @@ listing.add_commands(app)
 datasets.add_commands(app)
 models.add_commands(app)
 evaluation.add_commands(app)
+gates.add_commands(app)
+report.add_commands(app)
+reference.add_commands(app)
+exports.add_commands(app)
+compaction.add_commands(app)
 instance.add_commands(app)
 
 

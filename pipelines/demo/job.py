@@ -1,16 +1,14 @@
 """The demo as a job: the stages of everything, with the training of small networks between."""
 
+from collections.abc import Iterator
+
 import dagster as dg
 
 from assets.lake import Lake
-from pipelines.demo.selection import part_wanted, wanted
-from pipelines.stages import (
-    Stage,
-    attainable,
-    run_stage,
-    stages_to_results,
-    stages_to_shards,
-)
+from pipelines.demo.gates import state_gates
+from pipelines.demo.networks import CANDIDATE, NETWORKS, NORMALISER
+from pipelines.demo.selection import JUDGED, NORMALISED, evaluated_on, part_wanted, wanted
+from pipelines.stages import ANSWERS, Stage, attainable, run_stage, stages_to_shards
 
 train_networks = dg.define_asset_job(
     "train_networks",
@@ -35,8 +33,19 @@ def run_demo(context: dg.OpExecutionContext, lake: Lake) -> None:
     for stage in stages_to_shards(plan, catalog, part_wanted):
         run_stage(definitions, context.instance, stage, log)
     run_stage(definitions, context.instance, Stage("train_networks"), log)
-    for stage in stages_to_results(root, context.instance):
+    state_gates(root)
+    for stage in (*evaluations(), *ANSWERS):
         run_stage(definitions, context.instance, stage, log)
+
+
+def evaluations() -> Iterator[Stage]:
+    """The networks on all the demo makes, the two beside them on what they are there for."""
+    last_network = NETWORKS[-1][0]
+    for first, last in evaluated_on():
+        yield Stage("evaluate", partitions=(f"{first}|{NETWORKS[0][0]}", f"{last}|{last_network}"))
+    for model, only in ((NORMALISER, NORMALISED), (CANDIDATE, JUDGED)):
+        for first, last in evaluated_on(only):
+            yield Stage("evaluate", partitions=(f"{first}|{model}", f"{last}|{model}"))
 
 
 @dg.job(

@@ -1,9 +1,14 @@
-"""What the demo makes: everything published in miniature, and the benchmarks rendered from it."""
+"""What the demo makes: everything published in miniature, and the benchmarks rendered from it.
+
+And which of its networks are evaluated on what.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
+from assets.partitions import BENCHMARKS
 from assets.suites import Suite, suites
 from ops.corruptions import BENCHMARK_CORRUPTIONS
 from ops.perturbations import PERTURBATIONS
@@ -16,6 +21,22 @@ RENDERED: dict[str, tuple[str, ...]] = {
     "imagenet_c_on_the_fly": ("glass_blur",),
     "distorted_cifar_100": ("gaussian_blur", "gaussian_noise"),
 }
+
+# Where a corruption error or a flip rate is divided by the normaliser's own.
+NORMALISED = ("imagenet_1k_val", "imagenet_c", "imagenet_p", "imagenet_c_rendered",
+              "imagenet_p_rendered")  # fmt: skip
+# What the candidate is judged on.
+JUDGED = (
+    "imagenet_1k_val",
+    "imagenetv2_matched_frequency",
+    "imagenetv2_threshold07",
+    "imagenetv2_top_images",
+    "imagenet_sketch",
+    "imagenet_a",
+    "imagenet_o",
+    "imagenet_r",
+    "mini_imagenet_c",
+)
 
 
 def wanted(suite: Suite) -> bool:
@@ -33,3 +54,18 @@ def datasets() -> Iterator[str]:
     for suite in suites().values():
         if wanted(suite):
             yield from suite.datasets([part for part in suite.parts if part_wanted(suite, part)])
+
+
+def evaluated_on(only: tuple[str, ...] | None = None) -> Iterator[tuple[str, str]]:
+    """First and last of the evaluated suites, of each stretch of those that lie side by side.
+
+    Parameters
+    ----------
+    only : tuple of str or None
+        Names of suites; by default all the demo makes.
+    """
+    chosen = only or [name for name, suite in suites().items() if wanted(suite)]
+    for inside, run in groupby(BENCHMARKS.get_partition_keys(), key=lambda name: name in chosen):
+        if inside:
+            names = list(run)
+            yield names[0], names[-1]

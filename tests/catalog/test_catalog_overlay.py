@@ -162,7 +162,7 @@ def test_a_new_benchmark_with_a_file_and_a_dataset(overlay):
     (file,) = catalog.sources("objectnet")
     assert file.path == "sources/objectnet/o.zip"
     assert list(catalog.benchmarks)[-1] == "objectnet"
-    assert len(catalog.benchmarks) == 21
+    assert len(catalog.benchmarks) == 23
 
 
 def test_expected_counts_by_name_and_by_pattern(overlay):

@@ -14,7 +14,9 @@ from evaluation_parts import TINY, add_model, bytes_of, made_samples, seal, tabl
 from ops.catalog import Catalog, classes
 from ops.errors import ShiftlakeError
 from ops.inference import PREDICTIONS, evaluate, plan_key, plan_numerics, read_run
+from ops.inference.environment import versions
 from ops.inference.preprocess import prepare
+from ops.inference.schema import SCHEMA_VERSION
 from ops.models import load
 from ops.shards import ShardDamaged, write_dataset
 from ops.storage import Root, paths
@@ -58,6 +60,7 @@ def test_rows_hold_what_the_model_says(root: Root, catalog: Catalog) -> None:
         assert row["correct"] == (row["rank_of_label"] == 1)
         assert row["correct5"] == (row["rank_of_label"] <= 5)
         assert (row["pred_masked"], row["correct_masked"], row["masks"]) == (None, None, [])
+        assert (row["flipped"], row["top5_distance"], row["zipf_distance"]) == (None, None, None)
         assert (row["status"], row["error"]) == ("ok", None)
         assert row["run_id"] == record.key
         assert row["dataset_version"] == manifest.version
@@ -105,14 +108,72 @@ def test_other_weights_other_transform_other_data_are_other_results(
         plan_key(entry, manifest, plan_numerics(add_model(root, precision="bf16"), "cpu")),
         plan_key(entry, seal(root, count=21), numerics),
         plan_key(entry, manifest, numerics.model_copy(update={"device": "cuda"})),
+        plan_key(entry, manifest, plan_numerics(add_model(root, tf32=True), "cpu")),
+        plan_key(entry, manifest, plan_numerics(add_model(root, compiled=True), "cpu")),
+        plan_key(entry, manifest, plan_numerics(add_model(root, deterministic=False), "cpu")),
+        plan_key(add_model(root, head="sigmoid"), manifest, numerics),
     ]
-    assert len({key, *others}) == 6
+    assert len({key, *others}) == 10
     assert plan_key(add_model(root, name="renamed"), manifest, numerics) == key
     assert read_run(root, "pooled", NAME, others[0]) is None
     seal(root)
+    add_model(root, precision="bf16")
     again = evaluate(root, catalog, "pooled", NAME, device="cpu")
     assert again.key == others[2]
     assert read_run(root, "pooled", NAME, key) == record
+
+
+def test_the_same_class_name_with_other_weights_is_another_result(
+    root: Root, catalog: Catalog
+) -> None:
+    # A cache that went by the name of the class gave one network the rows of another.
+    manifest = seal(root, count=4)
+    one = add_model(root, "one", kwargs={"outputs": 1000, "seed": 1})
+    other = add_model(root, "other", kwargs={"outputs": 1000, "seed": 2})
+    assert one.reference == other.reference
+    numerics = plan_numerics(one, "cpu")
+    of_weights = other.model_copy(update={"kwargs": one.kwargs})
+    assert of_weights.weights != one.weights
+    keys = {plan_key(entry, manifest, numerics) for entry in (one, other, of_weights)}
+    assert len(keys) == 3
+    rows = [table_of(root, evaluate(root, catalog, name, NAME)) for name in ("one", "other")]
+    assert rows[0]["top5_logit"] != rows[1]["top5_logit"]
+
+
+def test_the_record_says_on_what_it_ran(root: Root, catalog: Catalog) -> None:
+    seal(root, count=3)
+    add_model(root, head="sigmoid", tf32=True)
+    record = evaluate(root, catalog, "pooled", NAME, device="cpu", batch_size=2)
+    assert (record.schema_version, record.head, record.batch_size) == ("2", "sigmoid", 2)
+    assert (record.device_count, record.logit_files) == (1, ())
+    assert (record.numerics.tf32, record.numerics.deterministic) == (True, True)
+    assert {"torch", "numpy", "pillow", "pyarrow", "python"} <= set(record.versions)
+    assert record.versions["torch"] == torch.__version__
+    rows = table_of(root, record)
+    chances = [1 / (1 + np.exp(-row[0])) for row in rows["top5_logit"].to_pylist()]
+    assert rows["p_max"].to_pylist() == pytest.approx(chances)
+
+
+def test_the_library_of_a_model_is_named_though_another_process_imported_it() -> None:
+    of_clip = versions("cpu", "open_clip")
+    assert of_clip["open_clip"]
+    assert versions("cuda", "callable").keys() >= {"cuda", "cudnn", "driver"}
+
+
+def test_a_record_of_an_earlier_release_is_still_read(root: Root, catalog: Catalog) -> None:
+    seal(root, count=3)
+    add_model(root)
+    record = evaluate(root, catalog, "pooled", NAME)
+    path = paths.run_record("pooled", NAME, record.key)
+    old = root.read_json(path)
+    for name in ("schema_version", "head", "batch_size", "device_count", "logit_files"):
+        del old[name]
+    old["numerics"] = {"dtype": "fp32", "device": "cpu", "tf32": False, "deterministic": True}
+    root.write_json(path, old)
+    read = read_run(root, "pooled", NAME, record.key)
+    assert read is not None
+    assert (read.schema_version, read.head, read.logit_files) == ("1", "softmax", ())
+    assert read.numerics == record.numerics
 
 
 def test_an_image_that_cannot_be_decoded_is_a_row_and_a_wrong_answer(
@@ -244,10 +305,9 @@ def test_lower_precision_is_recorded_and_close(
     record = evaluate(root, catalog, "low", NAME)
     assert record.numerics.dtype == precision
     low = table_of(root, record).to_pylist()
-    assert [row["max_logit"] for row in low] == pytest.approx(
-        [row["max_logit"] for row in full], rel=0.05, abs=0.2
-    )
-    assert [row["max_logit"] for row in low] != [row["max_logit"] for row in full]
+    largest = [[row["top5_logit"][0] for row in rows] for rows in (low, full)]
+    assert largest[0] == pytest.approx(largest[1], rel=0.05, abs=0.2)
+    assert largest[0] != largest[1]
 
 
 def test_a_damaged_shard_is_refused_by_name_and_finished_ones_stay(
@@ -264,13 +324,32 @@ def test_a_damaged_shard_is_refused_by_name_and_finished_ones_stay(
     key = plan_key(entry, manifest, plan_numerics(entry))
     done = root.list(paths.run("pooled", NAME, key))
     assert [path.rsplit("/", 1)[1] for path in done] == [
-        manifest.shards[0].name.replace(".tar", ".parquet")
+        "failure.json",
+        manifest.shards[0].name.replace(".tar", ".parquet"),
     ]
     shard.write_bytes(whole)
     told: list[str] = []
     record = evaluate(root, catalog, "pooled", NAME, batch_size=4, log=told.append)
     assert record.n_seen == 20
     assert any("1 of 3 shards" in line for line in told)
+
+
+@pytest.mark.parametrize("damage", ["cut", "foreign", "gone"])
+def test_a_shard_that_is_not_the_sealed_one_is_refused_by_name(
+    root: Root, catalog: Catalog, damage: str
+) -> None:
+    manifest = seal(root)
+    add_model(root)
+    first, second = (root.local_path(paths.shard(NAME, s.name)) for s in manifest.shards[:2])
+    if damage == "cut":
+        second.write_bytes(second.read_bytes()[: second.stat().st_size // 2])
+    elif damage == "foreign":
+        second.write_bytes(first.read_bytes())
+    else:
+        second.unlink()
+    with pytest.raises(ShiftlakeError, match=second.name):
+        evaluate(root, catalog, "pooled", NAME, batch_size=4)
+    assert len(root.list(f"predictions/pooled/{NAME}")) == 2
 
 
 @pytest.mark.parametrize(
@@ -300,12 +379,17 @@ def test_a_file_that_is_not_whole_is_made_again(root: Root, catalog: Catalog, da
 
 
 def test_nothing_in_a_file_tells_when_or_where_it_was_made(root: Root, catalog: Catalog) -> None:
-    seal(root)
+    seal(root, per_shard=20)
     add_model(root)
     record = evaluate(root, catalog, "pooled", NAME)
     file = root.local_path(f"{paths.run('pooled', NAME, record.key)}/{record.files[0].name}")
     footer = pq.read_schema(file).metadata
-    assert set(footer) == {b"shiftlake.key", b"shiftlake.shard_sha256", b"shiftlake.rows"}
+    assert footer == {
+        b"shiftlake.key": record.key.encode(),
+        b"shiftlake.shard_sha256": footer[b"shiftlake.shard_sha256"],
+        b"shiftlake.rows": b"20",
+        b"shiftlake.schema_version": SCHEMA_VERSION.encode(),
+    }
     assert root.url.encode() not in file.read_bytes()
     assert root.url not in json.dumps(record.model_dump(mode="json"))
 

@@ -13,6 +13,9 @@ from ops.errors import ShiftlakeError
 from ops.inference import evaluate
 from ops.inference.expected import expected_rows
 from ops.inference.tally import tally
+from ops.metrics.flips import flips
+from ops.metrics.top5_distance import top5_distance
+from ops.metrics.zipf_distance import zipf_distance
 from ops.models import ModelEntry, Transform, load
 from ops.perturbations import video
 from ops.results import compute_metrics, connect
@@ -34,13 +37,15 @@ def sequences(count: int, frames: int = FRAMES, side: int = 224) -> np.ndarray:
     return made
 
 
-def seal_sequences(root: Root, videos: list[bytes], per_shard: int = 2) -> Manifest:
+def seal_sequences(
+    root: Root, videos: list[bytes], per_shard: int = 2, reference: str = "previous"
+) -> Manifest:
     samples = [
         Sample(made.key, data, "mp4", None, made.meta)
         for made, data in zip(made_samples(NAME, len(videos), lambda i: [i]), videos, strict=True)
     ]
     manifest = write_dataset(root, NAME, samples, label_space="ilsvrc1000", per_shard=per_shard)
-    parameters = {"cropped": 224, "frames": FRAMES, "reference": "previous"}
+    parameters = {"cropped": 224, "frames": FRAMES, "reference": reference}
     manifest = manifest.model_copy(update={"parameters": parameters})
     root.write_json(paths.manifest(NAME), manifest.model_dump(mode="json"))
     return manifest
@@ -86,6 +91,33 @@ def test_every_frame_is_a_row_of_what_the_model_says_about_it(
         top = logits.sort(descending=True, stable=True)
         assert row["top5_idx"] == top.indices[:5].tolist()
         assert row["top5_logit"] == pytest.approx(top.values[:5].tolist(), rel=1e-4)
+
+
+@pytest.mark.parametrize("reference", ["previous", "first"])
+def test_what_changes_from_frame_to_frame_stands_in_the_row_of_the_later_one(
+    root: Root, catalog: Catalog, reference: str
+) -> None:
+    frames = sequences(3)
+    videos = [video.encode(each) for each in frames]
+    videos[1] = videos[1][:100]
+    seal_sequences(root, videos, reference=reference)
+    entry = add_model(root, transform=USUAL)
+    rows = table_of(root, evaluate(root, catalog, "pooled", NAME)).to_pylist()
+    moved = [(row["flipped"], row["top5_distance"], row["zipf_distance"]) for row in rows]
+    assert moved[::FRAMES] == [(None, None, None)] * 3
+    # Frames that cannot be read agree with no other, and have no ranking.
+    assert moved[FRAMES + 1 : 2 * FRAMES] == [(True, 15, None)] * (FRAMES - 1)
+    for sequence in (0, 2):
+        logits = logits_of(root, entry, frames[sequence]).numpy()[None]
+        zipf = zipf_distance(logits, reference)[0]
+        order = np.argsort(-logits, axis=2, kind="stable")[:, :, :5]
+        for frame in range(1, FRAMES):
+            row = rows[sequence * FRAMES + frame]
+            pair = order[:, [0 if reference == "first" else frame - 1, frame]]
+            assert row["flipped"] == bool(flips(pair[:, :, 0], "previous")[0])
+            assert row["top5_distance"] == top5_distance(pair, "previous")[0]
+            assert row["zipf_distance"] == pytest.approx(zipf[frame - 1], rel=1e-6)
+    assert len({row["zipf_distance"] for row in rows}) > 2 * (FRAMES - 2)
 
 
 def test_a_broken_video_is_a_row_a_frame_with_its_reason(root: Root, catalog: Catalog) -> None:

@@ -1,5 +1,7 @@
 """Networks small enough to try an evaluation in milliseconds; imported by registry reference."""
 
+import os
+
 import torch
 from torch import nn
 
@@ -43,5 +45,63 @@ class Overflowing(Pooled):
         return logits
 
 
+class Scaled(Pooled):
+    """Gives logits of any size."""
+
+    def __init__(self, outputs: int, scale: float) -> None:
+        super().__init__(outputs)
+        self.scale = scale
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        return super().forward(images) * self.scale
+
+
+class Raising(Pooled):
+    """Raises for dark images."""
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        if (images.mean(dim=(1, 2, 3)) < -1.5).any():
+            raise RuntimeError("no such patch\nand a second line")
+        return super().forward(images)
+
+
+class Leaving(Pooled):
+    """Ends the process, as a script would."""
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        raise SystemExit(3)
+
+
+class Listing(Pooled):
+    """Returns a list of tensors, as a detector does."""
+
+    def forward(self, images: torch.Tensor) -> list[torch.Tensor]:
+        return [super().forward(images)]
+
+
 def no_network() -> str:
     return "not a network"
+
+
+class Scattering(Pooled):
+    """Uses an operator of which torch has no deterministic form."""
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        logits = super().forward(images)
+        return logits.put_(torch.zeros(1, dtype=torch.long), torch.ones(1))
+
+
+class Fragile(Pooled):
+    """Raises on some images, and not on a blank one."""
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        if images.std() > 0 and len(images) == 2:
+            raise ValueError("two images are one too many")
+        return super().forward(images)
+
+
+class Deadly(Pooled):
+    """Ends its process."""
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        os._exit(9)

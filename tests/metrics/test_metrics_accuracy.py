@@ -1,4 +1,4 @@
-"""Accuracies: ReaL's denominator, masks that never hurt, pm-k, ImageNet-C's names."""
+"""Accuracies: ReaL's denominator, masks that never hurt, pm-k."""
 
 import json
 from pathlib import Path
@@ -17,15 +17,6 @@ from ops.metrics import (
     pm_k_correct,
     real_correct,
     top_k_correct,
-)
-from ops.metrics.corruption import (
-    alexnet_errors,
-    corruptions_15,
-    corruptions_19,
-    mce_alexnet_pct,
-    mce_severity_5_alexnet_pct,
-    mean_error_pct,
-    relative_mce_alexnet_pct,
 )
 
 REAL = Path(__file__).parents[3] / "shared" / "samples" / "real.json"
@@ -94,32 +85,3 @@ def test_pm_k_is_the_worst_frame_within_k(neighbours, data):
 def test_a_frame_set_without_its_anchor_is_refused_by_name():
     with pytest.raises(ShiftlakeError, match="frame set b"):
         pm_k_correct(np.array(["a", "b"]), np.array([0, 1]), np.array([True, True]), 10)
-
-
-def test_alexnet_is_100_percent_of_itself():
-    alexnet = alexnet_errors()
-    assert mce_alexnet_pct(alexnet.mean) == pytest.approx(100)
-    assert relative_mce_alexnet_pct(alexnet.mean, alexnet.clean) == pytest.approx(100)
-    severity_5 = {name: errors[4] for name, errors in alexnet.by_severity.items()}
-    assert mce_severity_5_alexnet_pct(severity_5) == pytest.approx(100)
-
-
-def test_the_denominators_agree_with_their_own_severities():
-    alexnet = alexnet_errors()
-    assert len(corruptions_15()) == 15
-    assert set(corruptions_19()) - set(corruptions_15()) == {
-        "speckle_noise",
-        "gaussian_blur",
-        "spatter",
-        "saturate",
-    }
-    for name, errors in alexnet.by_severity.items():
-        assert np.mean(errors) == pytest.approx(alexnet.mean[name], abs=1e-6)
-
-
-def test_the_extras_enter_the_mean_of_19_but_no_mce():
-    error = dict.fromkeys(corruptions_19(), 0.5)
-    worse = error | {"saturate": 0.9}
-    assert mce_alexnet_pct(worse) == mce_alexnet_pct(error)
-    assert mean_error_pct(worse, corruptions_15()) == 50
-    assert mean_error_pct(worse, corruptions_19()) == pytest.approx(50 + 40 / 19)

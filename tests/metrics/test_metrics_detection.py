@@ -4,10 +4,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 from ops.errors import ShiftlakeError
-from ops.metrics import auroc, average_precision, detection_metrics, fpr_at_recall
+from ops.metrics import (
+    auroc,
+    average_precision,
+    detection_metrics,
+    energy,
+    fpr_at_recall,
+    max_logit,
+    max_sigmoid,
+    max_softmax,
+)
+from ops.metrics.outlier_scores import OUTLIER_SCORES
+from ops.metrics.thresholds import counts_at_thresholds
 
 # Few distinct scores, so that ties are common.
 scored = st.lists(
@@ -45,7 +56,7 @@ def test_constant_scores_are_at_chance():
 
 def _realistic():
     rng = np.random.default_rng(3)
-    return rng.beta(2, 3, 2000), rng.beta(4, 2, 10000)
+    return max_softmax(rng.beta(2, 3, 2000)), max_softmax(rng.beta(4, 2, 10000))
 
 
 def test_flipped_labels_fall_below_chance():
@@ -80,7 +91,8 @@ def test_the_bootstrap_spread_is_that_of_fresh_samples():
             for _ in range(300)
         ]
     )
-    found, _ = detection_metrics(rng.beta(2, 3, 200), rng.beta(4, 2, 1000), key="x")
+    outside, inside = max_softmax(rng.beta(2, 3, 200)), max_softmax(rng.beta(4, 2, 1000))
+    found, _ = detection_metrics(outside, inside, key="x")
     assert (found[0].ci_hi - found[0].ci_lo) / (2 * 1.96) == pytest.approx(truth, rel=0.25)
 
 
@@ -101,3 +113,46 @@ def test_one_sided_scores_are_refused():
 def test_nan_scores_are_refused():
     with pytest.raises(ShiftlakeError, match="1 of them NaN"):
         auroc(np.array([True, False]), np.array([0.1, np.nan]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(scored)
+def test_the_thresholds_are_scikit_learns_roc_curve(rows):
+    positive = np.array([p for p, _ in rows])
+    score = np.array([s for _, s in rows], float)
+    tp, fp = counts_at_thresholds(positive, score)
+    expected_fp, expected_tp, _ = roc_curve(positive, score, drop_intermediate=False)
+    assert (tp / positive.sum()).tolist() == pytest.approx(expected_tp[1:].tolist())
+    assert (fp / (~positive).sum()).tolist() == pytest.approx(expected_fp[1:].tolist())
+
+
+def test_chance_is_one_in_six_whatever_the_score():
+    for name, (score, _) in OUTLIER_SCORES.items():
+        found, chance = detection_metrics(
+            score(np.full(2000, 0.5)), score(np.full(10000, 0.5)), key=name, resamples=5
+        )
+        assert round(100 * chance, 2) == 16.67
+        assert found[0].value == pytest.approx(chance)
+
+
+def test_scores_rise_as_every_confidence_falls():
+    logits = np.random.default_rng(0).normal(size=(50, 200)) * 3
+    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+    top, total = logits.max(axis=1), shifted.sum(axis=1)
+    logsumexp = top + np.log(total)
+    assert max_softmax(1 / total) == pytest.approx(-(shifted / total[:, None]).max(axis=1))
+    assert energy(logsumexp) == pytest.approx(-np.log(np.exp(logits).sum(axis=1)))
+    assert max_sigmoid(top) == pytest.approx(-(1 / (1 + np.exp(-logits))).max(axis=1))
+    # One likely class of unlikely ones: large logits all round give energy, not softmax, its say.
+    assert energy(logsumexp + 5) == pytest.approx(energy(logsumexp) - 5)
+    assert (max_logit(top + 5) < max_logit(top)).all()
+
+
+def test_independent_sigmoids_rank_images_as_their_logits_do():
+    rng = np.random.default_rng(1)
+    outside, inside = rng.normal(2, 2, 300), rng.normal(4, 2, 900)
+    by_logit, _ = detection_metrics(max_logit(outside), max_logit(inside), key="x", resamples=20)
+    by_sigmoid, _ = detection_metrics(
+        max_sigmoid(outside), max_sigmoid(inside), key="x", resamples=20
+    )
+    assert by_logit == by_sigmoid

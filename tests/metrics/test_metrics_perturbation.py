@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from ops.errors import ShiftlakeError
-from ops.metrics import average_accuracy_7, flips, mean_over_10, top5_distance
+from ops.metrics import (
+    average_accuracy_7,
+    flips,
+    mean_over_10,
+    mean_over_normaliser_pct,
+    over_normaliser_pct,
+    relative_robustness,
+    top5_distance,
+)
 from ops.metrics.flips import PERTURBATIONS_10
 
 
@@ -94,3 +102,25 @@ def test_deepcorrects_average_counts_the_clean_images_as_a_level():
     # Table 1 of the paper: the pre-trained AlexNet under blur, printed average .2305.
     blur = dict(enumerate([0.4456, 0.2934, 0.1585, 0.0786, 0.0427, 0.0256], start=1))
     assert average_accuracy_7(0.5694, blur) == pytest.approx(0.2305, abs=1e-4)
+
+
+def test_alexnets_flip_rate_is_100_percent_of_its_own():
+    alexnet = {name: 0.02 + i / 100 for i, name in enumerate(PERTURBATIONS_10)}
+    assert mean_over_normaliser_pct(alexnet, alexnet) == pytest.approx(100)
+    half = {name: value / 2 for name, value in alexnet.items()}
+    assert mean_over_normaliser_pct(half, alexnet) == pytest.approx(50)
+    assert over_normaliser_pct(0.03, 0.12) == pytest.approx(25)
+
+
+def test_the_mean_flip_rate_is_a_mean_of_ratios():
+    alexnet = dict.fromkeys(PERTURBATIONS_10, 0.1) | {"tilt": 0.4}
+    own = dict.fromkeys(PERTURBATIONS_10, 0.05) | {"tilt": 0.4}
+    # Nine perturbations at 50 % and one at 100 %; the ratio of the means would be 65 %.
+    assert mean_over_normaliser_pct(own, alexnet) == pytest.approx(55)
+    more = own | {"shear": 0.9}
+    assert mean_over_normaliser_pct(more, alexnet) == pytest.approx(55)
+
+
+def test_relative_robustness_is_what_an_intervention_adds():
+    gain = relative_robustness([0.45, 0.30], [0.36, 0.36])
+    assert gain.tolist() == pytest.approx([0.09, -0.06])

@@ -2,6 +2,7 @@
 
 import functools
 import os
+from collections import OrderedDict
 from pathlib import Path
 from subprocess import run
 
@@ -9,8 +10,38 @@ import torch
 from torch import nn
 
 
-def two_layers(outputs: int = 3) -> nn.Module:
-    return nn.Sequential(nn.Flatten(), nn.Linear(12, 5), nn.ReLU(), nn.Linear(5, outputs))
+def two_layers(outputs: int = 3, seed: int | None = None) -> nn.Module:
+    with torch.random.fork_rng(devices=[], enabled=seed is not None):
+        if seed is not None:
+            torch.manual_seed(seed)
+        return nn.Sequential(nn.Flatten(), nn.Linear(12, 5), nn.ReLU(), nn.Linear(5, outputs))
+
+
+FAULTS = {
+    "nan": lambda logits: logits * float("nan"),
+    "infinite": lambda logits: logits / 0,
+    "probabilities": lambda logits: logits.softmax(dim=1),
+    "list": lambda logits: [logits],
+    "flat": lambda logits: logits.flatten(),
+    "raises": lambda logits: logits @ logits,
+}
+
+
+class Faulty(nn.Module):
+    """Two layers whose logits are spoilt in the end."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__()
+        self.layers = two_layers(seed=0)
+        self.fault = fault
+
+    def forward(self, pixels: torch.Tensor) -> object:
+        return FAULTS[self.fault](self.layers(pixels))
+
+
+def convolution() -> nn.Module:
+    layers = OrderedDict(conv1=nn.Conv2d(3, 4, 2), flat=nn.Flatten(), fc2=nn.Linear(4, 3))
+    return nn.Sequential(layers)
 
 
 def tied() -> nn.Module:

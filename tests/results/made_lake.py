@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ops.catalog.classes import subset
 from ops.inference import PREDICTIONS, plan_key
 from ops.inference.expected import row_key
+from ops.inference.parquet import write_rows
 from ops.inference.protocol import described
 from ops.inference.record import Numerics, RunRecord
+from ops.inference.schema import SCHEMA_VERSION
 from ops.metrics.corruption import corruptions_15, corruptions_19
 from ops.metrics.flips import PERTURBATIONS_10
+from ops.metrics.top5_distance import top5_distance
 from ops.models import ModelEntry, Transform
 from ops.models.entry import WeightsFile
 from ops.results.parity_file import PARITY, write_parity
@@ -124,10 +126,18 @@ class Lake:
         """Write one run of `rows`; `shards` limits how many files an unsealed run has."""
         from ops.inference.plan import CODE_VERSION, class_map_sha256
 
-        numerics = Numerics(dtype=entry.precision, device="cpu")
+        numerics = Numerics(
+            dtype=entry.precision,
+            device="cpu",
+            tf32=entry.tf32,
+            deterministic=entry.deterministic,
+            compiled=entry.compiled,
+        )
         key = key or plan_key(entry, manifest, numerics)
         folder = paths.run(entry.name, manifest.name, key)
         rows = sorted(rows, key=lambda row: row["sample_key"])
+        if reference := manifest.parameters.get("reference"):
+            rows = compared(rows, reference)
         files = []
         parts = np.array_split(np.arange(len(rows)), len(manifest.shards))
         for part, shard in list(zip(parts, manifest.shards, strict=True))[:shards]:
@@ -146,7 +156,7 @@ class Lake:
                 for i in part
             ]
             buffer = io.BytesIO()
-            pq.write_table(pa.Table.from_pylist(full, PREDICTIONS), buffer, compression="zstd")
+            write_rows(pa.Table.from_pylist(full, PREDICTIONS), buffer)
             data, name = buffer.getvalue(), shard.name.replace(".tar", ".parquet")
             self.root.write_bytes(f"{folder}/{name}", data)
             digest = hashlib.sha256(data).hexdigest()
@@ -173,6 +183,9 @@ class Lake:
             "frame_reference": manifest.parameters.get("reference"),
             "numerics": numerics.model_dump(mode="json"),
             "code_version": code_version or CODE_VERSION,
+            "schema_version": SCHEMA_VERSION,
+            "head": entry.head,
+            "batch_size": 32,
             "label_space": manifest.label_space,
             "mask": manifest.mask,
             "n_expected": expected or len(rows),
@@ -257,7 +270,6 @@ def rows_of(
                 "top5_idx": order.tolist(),
                 "top5_logit": row[order].tolist(),
                 "p_max": float(1 / share.sum()),
-                "max_logit": float(row.max()),
                 "logsumexp": float(np.log(share.sum()) + row.max()),
                 "entropy": 1.0,
                 "rank_of_label": int((row > row[label]).sum()) + 1 if labelled else None,
@@ -335,6 +347,29 @@ def perturbed(name: str, frames: int = 31) -> dict[str, Any]:
     """Parameters of a dataset of sequences."""
     reference = "first" if "noise" in name else "previous"
     return {"cropped": 224, "frames": frames, "reference": reference}
+
+
+def compared(rows: list[Row], reference: str) -> list[Row]:
+    """Rows of sequences, sorted, with what is kept of each frame against its reference frame."""
+    found = []
+    for i, row in enumerate(rows):
+        if row["frame_offset"] == 0:
+            first = row
+            found.append(row)
+            continue
+        before = first if reference == "first" else rows[i - 1]
+        pair = [each["top5_idx"] or [-1] * 5 for each in (before, row)]
+        read = all(each["top5_idx"] for each in (before, row))
+        tops = np.array([[(top + [-1] * 5)[:5] for top in pair]])
+        distance = int(top5_distance(tops, "previous")[0])
+        own = {
+            "flipped": not read or before["pred"] != row["pred"],
+            "top5_distance": distance,
+            "zipf_distance": distance / 8 if read else None,
+        }
+        # What a test says itself stays.
+        found.append(own | row)
+    return found
 
 
 RENDERER = {

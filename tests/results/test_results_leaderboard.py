@@ -25,7 +25,7 @@ def test_one_row_a_model_and_condition_with_the_headline_of_its_benchmark(full_l
         )
     assert len(rows) == len(set(rows))
     assert headline["imagenet_a"] == "top1 masked"
-    assert headline["imagenet_o"] == "aupr step-wise"
+    assert headline["imagenet_o"] == "aupr max softmax"
     assert headline["imagenet_c"] == "mce_alexnet_pct alexnet"
     assert headline["imagenet_real"] == "top1 real"
     assert headline["imagenet_vid_robust"] == "pm10 with anchor"

@@ -1,6 +1,8 @@
 """Read-only is real: no statement writes below the root, or reads anything beside the results."""
 
 import hashlib
+import os
+import shutil
 
 import duckdb
 import pytest
@@ -53,6 +55,43 @@ def _statements(root, outside):
         "SET memory_limit = '1GB'",
         "CREATE SECRET s (TYPE s3)",
         "SELECT getenv('HOME')",
+        "CREATE SCHEMA mine",
+        "CREATE SEQUENCE mine",
+        "CREATE TYPE mine AS ENUM ('a')",
+        "CREATE MACRO mine() AS 1",
+        "CREATE TEMP VIEW mine AS SELECT * FROM read_text('/etc/passwd')",
+        "CREATE TEMP MACRO mine() AS TABLE SELECT * FROM read_text('/etc/passwd')",
+        "ATTACH ':memory:' AS mine",
+        "ATTACH 'shiftlake://tables/other.duckdb'",
+        "DETACH results",
+        "FORCE INSTALL httpfs",
+        "UPDATE EXTENSIONS",
+        f"LOAD '{outside}/x.duckdb_extension'",
+        "COPY runs TO 'shiftlake://tables/runs.parquet' (FORMAT parquet, USE_TMP_FILE false)",
+        "COPY (SELECT 1) TO 's3://bucket/x.parquet'",
+        "SELECT * FROM read_blob('/etc/passwd')",
+        "SELECT * FROM read_json('/proc/self/environ')",
+        "SELECT * FROM sniff_csv('/etc/passwd')",
+        "SELECT * FROM read_duckdb('/etc/passwd')",
+        "SELECT * FROM read_parquet('shiftlake://tables/../../../etc/passwd')",
+        f"SELECT * FROM read_text('{root.url}/models/resnet.json')",
+        "SELECT * FROM query('SELECT * FROM read_text(''/etc/passwd'')')",
+        "SELECT * FROM query_table('/etc/passwd')",
+        "SELECT * FROM read_csv('https://127.0.0.1:9/x.csv')",
+        "SELECT * FROM read_parquet('s3://bucket/x.parquet')",
+        "SELECT * FROM glob('**')",
+        "SELECT * FROM glob('shiftlake://**')",
+        "SELECT * FROM duckdb_secrets()",
+        "PRAGMA enable_profiling",
+        f"PRAGMA profiling_output = '{outside}/profile.json'",
+        f"SET log_query_path = '{outside}/log'",
+        f"SET temp_directory = '{outside}'",
+        "SET max_temp_directory_size = '1TB'",
+        "SET allowed_paths = ['/etc/passwd']",
+        "SET GLOBAL threads = 64",
+        "RESET memory_limit",
+        "CALL enable_logging()",
+        "CALL force_checkpoint()",
     ]
 
 
@@ -69,6 +108,53 @@ def test_no_statement_writes_or_looks_outside_even_past_the_check_of_its_kind(la
                 con.execute(statement).fetchall()
     assert _all_bytes(lake.root) == before
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["SELECT * FROM read_text($1)", "FROM read_csv($1)", "COPY (SELECT 1) TO $1", "ATTACH $1"],
+)
+def test_no_parameter_names_a_file_outside(lake, tmp_path, statement):
+    path = tmp_path / "secret"
+    path.write_text("a,b")
+    with connect(lake.root) as con, pytest.raises(duckdb.Error):
+        con.execute(statement, [str(path)]).fetchall()
+    assert path.read_text() == "a,b"
+
+
+def test_a_session_may_keep_temporary_tables_to_itself(lake):
+    with connect(lake.root) as con, connect(lake.root) as other:
+        con.execute("CREATE TEMP TABLE mine AS SELECT 7 AS x")
+        assert con.execute("SELECT x FROM mine").fetchall() == [(7,)]
+        with pytest.raises(duckdb.CatalogException):
+            other.execute("SELECT x FROM mine")
+    assert lake.root.list("results") == []
+
+
+def test_memory_and_disk_are_limited_unless_told_otherwise(lake):
+    question = "SELECT current_setting('memory_limit'), current_setting('max_temp_directory_size')"
+    free = shutil.disk_usage(lake.root.scratch()).free
+    with connect(lake.root) as con, connect(lake.root, memory_limit="1GiB", threads=1) as small:
+        memory, disk = con.execute(question).fetchone()
+        assert small.execute(f"{question}, current_setting('threads')").fetchone()[0::2] == (
+            "1.0 GiB",
+            1,
+        )
+    assert 0 < _bytes(memory) < os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert 0 < _bytes(disk) < free
+
+
+def test_a_statement_cannot_fill_the_disk(lake, monkeypatch):
+    monkeypatch.setattr("ops.results.connection._DISK_SHARE", 1e-9)
+    with connect(lake.root, memory_limit="40MB", threads=1) as con:
+        with pytest.raises(duckdb.OutOfMemoryException):
+            con.execute("CREATE TEMP TABLE t AS SELECT hash(range) AS x FROM range(20000000)")
+        assert con.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def _bytes(text):
+    number, unit = text.split()
+    return float(number) * 1024 ** ["bytes", "KiB", "MiB", "GiB", "TiB"].index(unit)
 
 
 def test_no_sealed_file_can_be_overwritten(lake):

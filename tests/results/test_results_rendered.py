@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from made_lake import RENDERER, made_logits, perturbed, rows_of, sequence_rows, val_name
 
+from ops.metrics import clustered_bootstrap
 from ops.metrics.corruption import alexnet_errors, corruptions_15
 from ops.metrics.flips import PERTURBATIONS_10
 from ops.results import compute_metrics, connect, leaderboard, status
@@ -65,10 +66,10 @@ def test_the_average_over_levels_counts_the_clean_images(lake, catalog):
     row = found[key]
     assert row["value"] == pytest.approx(1 - (2 + 4 + 6 + 8 + 10 + 12 + 14) / 20 / 7)
     assert row["n"] == 20
-    # The photographs differ in how many of the seven they are wrong at; half width by hand.
-    wrong = [sum(i < count for count in (2, 4, 6, 8, 10, 12, 14)) / 7 for i in range(20)]
-    half = 1.96 * np.std(wrong, ddof=1) / np.sqrt(20)
-    assert row["ci_hi"] - row["value"] == pytest.approx(half, rel=1e-3)
+    # The photographs differ in how many of the seven they are right at.
+    right = [sum(i >= count for count in (2, 4, 6, 8, 10, 12, 14)) / 7 for i in range(20)]
+    _, lo, hi = clustered_bootstrap(np.array(right))
+    assert [row["ci_lo"], row["ci_hi"]] == pytest.approx([lo, hi])
     assert row["ci_lo"] < row["value"] < row["ci_hi"]
     assert found["distorted_caltech_101", "gaussian_noise/3", "top1", "unmasked"]["value"] == 0.6
     assert ("distorted_caltech_101", "gaussian_blur", "avg_top1_7", "clean + 6 levels") not in found

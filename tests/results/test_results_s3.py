@@ -1,5 +1,6 @@
 """The same views over an S3 root, through a server that speaks the real protocol."""
 
+import json
 import uuid
 
 import pytest
@@ -7,7 +8,8 @@ from made_lake import Lake, made_logits, rows_of, val_name
 from moto.server import ThreadedMotoServer
 
 from ops.results import compute_metrics, connect, query
-from ops.storage import open_root
+from ops.results.compaction import compact
+from ops.storage import Root, open_root
 
 
 @pytest.fixture
@@ -48,6 +50,37 @@ def test_views_and_metrics_over_s3(bucket, catalog):
     assert bucket.exists("results/metrics.parquet")
     assert compute_metrics(bucket, catalog).equals(first)
     assert query(bucket, "SELECT count(*) AS n FROM predictions", "csv") == "n\n30"
+
+
+def test_compaction_changes_no_answer_over_s3_and_opens_no_file_of_a_run(bucket, monkeypatch):
+    lake = Lake(bucket)
+    labels = list(range(12))
+    for name in ("a", "b"):
+        rows = rows_of(labels, made_logits(labels, len(name)))
+        lake.run(lake.model(name), lake.dataset("imagenet_sketch/clean", 12, n_shards=3), rows)
+    questions = (
+        "SELECT * FROM predictions ORDER BY model, sample_key",
+        "SELECT * EXCLUDE (compacted) FROM runs ORDER BY model",
+    )
+    before = [query(bucket, question, "json") for question in questions]
+    assert (compact(bucket).merged, compact(bucket).merged) == (2, 0)
+    opened = []
+    for name in ("read_bytes", "local_copy"):
+        original = getattr(Root, name)
+
+        def recorded(self, rel, original=original):
+            opened.append(rel)
+            return original(self, rel)
+
+        monkeypatch.setattr(Root, name, recorded)
+    assert [query(bucket, question, "json") for question in questions] == before
+    assert not [name for name in opened if name.startswith("predictions/")]
+    key = lake.run(lake.model("b", weights="w2"), lake.dataset("imagenet_sketch/clean", 12), rows)
+    found = json.loads(
+        query(bucket, "SELECT run_id FROM runs WHERE model = 'b' AND current", "json")
+    )
+    assert found == [{"run_id": key}]
+    assert query(bucket, "SELECT count(*) AS n FROM predictions", "csv") == "n\n24"
 
 
 def test_an_empty_s3_root_has_empty_views(bucket):

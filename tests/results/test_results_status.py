@@ -117,6 +117,94 @@ def test_a_renewal_under_way_shows_both(lake, catalog):
     assert "weights changed" in row.reason
 
 
+def _failure(lake, key, **fields):
+    failure = {
+        "what": "The model raised RuntimeError.",
+        "expected": "a tensor of logits",
+        "found": "shape mismatch",
+        "where": "net on part-000000.tar",
+        "remedy": "correct the model",
+        "at": "2026-01-02T00:00:00+00:00",
+        "kind": "model",
+    }
+    lake.root.write_json(f"predictions/net/{NAME}/{key}/failure.json", failure | fields)
+
+
+def test_a_failed_cell_says_why_until_a_run_is_sealed(lake, catalog):
+    entry, manifest = lake.model("net"), lake.dataset(NAME, 4, n_shards=3)
+    key = lake.run(entry, manifest, _rows(), sealed=False, shards=1)
+    _failure(lake, key)
+    reason = (
+        "The model raised RuntimeError. shape mismatch (net on part-000000.tar); "
+        "correct the model; 1 of 3 shards finished"
+    )
+    row = _of(lake, catalog)
+    assert (row.state, row.reason, row.shards_done, row.shards) == ("failed", reason, 1, 3)
+    with connect(lake.root) as con:
+        found = con.execute("SELECT dataset, reason FROM status WHERE state = 'failed'").fetchall()
+        assert found == [(NAME, reason)]
+        assert con.execute("SELECT count(*) FROM predictions").fetchone() == (0,)
+    lake.run(entry, manifest, _rows())
+    assert _of(lake, catalog).state == "done"
+
+
+def test_what_failed_with_former_weights_is_no_failure_of_these(lake, catalog):
+    key = lake.run(lake.model("net"), lake.dataset(NAME, 4), _rows(), sealed=False, shards=0)
+    _failure(lake, key)
+    assert _of(lake, catalog).state == "failed"
+    lake.model("net", weights="other")
+    assert (_of(lake, catalog).state, _of(lake, catalog).reason) == ("missing", "never evaluated")
+
+
+def test_a_renewal_that_failed_shows_both(lake, catalog):
+    lake.run(lake.model("net"), lake.dataset(NAME, 4), _rows())
+    entry = lake.model("net", weights="other")
+    key = lake.run(entry, lake.dataset(NAME, 4), _rows(), sealed=False, shards=0)
+    _failure(lake, key)
+    row = _of(lake, catalog)
+    assert row.state == "failed"
+    assert "shape mismatch" in row.reason
+    assert "the former result is stale: weights changed" in row.reason
+
+
+def test_a_damaged_note_of_a_failure_is_no_failure(lake, catalog):
+    key = lake.run(lake.model("net"), lake.dataset(NAME, 4), _rows(), sealed=False, shards=1)
+    lake.root.write_bytes(f"predictions/net/{NAME}/{key}/failure.json", b"{")
+    assert _of(lake, catalog).state == "partial"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"tf32": True}, "numerics changed (tf32 false to true)"),
+        ({"deterministic": False}, "numerics changed (deterministic true to false)"),
+        ({"compiled": True}, "numerics changed (compiled false to true)"),
+        ({"head": "sigmoid"}, "head changed (softmax to sigmoid)"),
+    ],
+)
+def test_numerics_and_head_are_part_of_what_is_current(lake, catalog, change, reason):
+    lake.run(lake.model("net"), lake.dataset(NAME, 4), _rows())
+    entry = lake.model("net", **change)
+    assert (_of(lake, catalog).state, _of(lake, catalog).reason) == ("stale", reason)
+    lake.run(entry, lake.dataset(NAME, 4), _rows())
+    assert _of(lake, catalog).state == "done"
+
+
+def test_runs_and_models_say_how_they_were_computed(lake):
+    entry = lake.model("net", tf32=True, head="sigmoid", normaliser=True)
+    lake.run(entry, lake.dataset(NAME, 4), _rows())
+    with connect(lake.root) as con:
+        found = con.execute(
+            "SELECT device, device_name, tf32, deterministic, compiled, head, batch_size, "
+            "schema_version, driver, n_files, bytes > 0 FROM runs"
+        ).fetchone()
+        models = con.execute(
+            "SELECT head, tf32, deterministic, compiled, normaliser, revision FROM models"
+        ).fetchone()
+    assert found == ("cpu", "cpu", True, True, False, "sigmoid", 32, "2", None, 2, True)
+    assert models == ("sigmoid", True, True, False, True, None)
+
+
 def test_the_compact_form_folds_severities_and_counts_the_states(full_lake, catalog):
     rows = [row for row in status(full_lake.root, catalog, compact=True) if row.model == "vit_b_16"]
     names = [row.dataset for row in rows]

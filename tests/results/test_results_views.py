@@ -2,7 +2,15 @@
 
 import numpy as np
 import pytest
-from made_lake import Lake, decode_error, made_logits, rows_of, val_name
+from made_lake import (
+    Lake,
+    decode_error,
+    made_logits,
+    perturbed,
+    rows_of,
+    sequence_rows,
+    val_name,
+)
 
 from ops.catalog.classes import subset
 from ops.metrics import clean_companion, clopper_pearson, masked_prediction, real_correct
@@ -99,6 +107,44 @@ def test_unreadable_and_missing_rows_stay_in_the_denominator(lake):
         assert con.execute(
             "SELECT sample_key, error FROM predictions WHERE status <> 'ok'"
         ).fetchall() == [("s00000003", "cannot identify image file")]
+
+
+def test_the_largest_logit_is_the_first_of_the_five(lake):
+    labels = [1, 2, 3]
+    logits = made_logits(labels, 0)
+    rows = rows_of(labels, logits)
+    rows[1] = decode_error(rows[1])
+    lake.run(lake.model("m"), lake.dataset("imagenet_sketch/clean", 3), rows)
+    with connect(lake.root) as con:
+        found = con.execute("SELECT max_logit FROM predictions ORDER BY sample_key").fetchall()
+    assert found == [(float(logits[0].max()),), (None,), (float(logits[2].max()),)]
+
+
+def test_flips_and_distances_of_a_sequence_are_sums_over_its_pairs(lake):
+    a, b, c = [1, 2, 3, 4, 5], [2, 1, 3, 4, 5], [9, 8, 7, 6, 1]
+    for name in ("tilt", "gaussian_noise"):
+        dataset = lake.dataset(f"imagenet_p/{name}", 2, parameters=perturbed(name, 4))
+        lake.run(lake.model("m"), dataset, sequence_rows([[a, b, b, c], [a, [], a, a]]))
+    with connect(lake.root) as con:
+        found = con.execute(
+            "SELECT condition, flips, pairs, unreadable, top5_distance, zipf_distance * 8, "
+            "zipf_pairs FROM flips ORDER BY condition, frame_set"
+        ).fetchall()
+        means = con.execute(
+            "SELECT condition, avg(flips / pairs) FROM flips GROUP BY ALL ORDER BY ALL"
+        ).fetchall()
+        rows = con.execute(
+            "SELECT condition, avg(flipped::INTEGER) FROM predictions GROUP BY ALL ORDER BY ALL"
+        ).fetchall()
+    # Against the first frame a, then against the frame before: b differs from a by 2 in all, and
+    # shares no class with c but 1, which a ranks first, b second and c fifth.
+    assert found == [
+        ("gaussian_noise", 3, 3, 0, 2 + 2 + 14, 18, 3),
+        ("gaussian_noise", 1, 3, 1, 15, 0, 2),
+        ("tilt", 2, 3, 0, 2 + 0 + 14, 16, 3),
+        ("tilt", 2, 3, 1, 30, 0, 1),
+    ]
+    assert means == rows == [("gaussian_noise", 4 / 6), ("tilt", 4 / 6)]
 
 
 @pytest.fixture(scope="module")

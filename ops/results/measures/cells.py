@@ -1,99 +1,41 @@
-"""Several runs on renderings of the same images, and metrics that are a weighted sum over them."""
+"""Several runs on renderings of the same images: top-1 errors by cell, and their resamples."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ops.metrics import clustered_interval
-from ops.metrics.clustered import METHOD
+from ops.metrics.corruption import mean_over
 from ops.results.inventory import Run
-from ops.results.measures.unit import ALPHA, Row, Unit, run_filter
+from ops.results.measures.resampled import Means, Totals, resample
+from ops.results.measures.unit import Unit, quoted, run_filter
 
 if TYPE_CHECKING:
     import duckdb
 
-# Bits in one BIGINT; two of them hold the 95 cells of ImageNet-C.
+# Bits in one BIGINT; two of them hold the 95 cells of ImageNet-C and the clean images.
 _BITS = 48
+
+# Units resampled together: 50,000 images and 96 cells of one take 20 MB.
+_TOGETHER = 4
 
 # Corruption and severity, or distortion and level.
 Cell = tuple[str, int]
-Weights = Mapping[Cell, float]
+CLEAN: Cell = ("clean", 0)
 
 
-class Cells:
-    """Top-1 errors of one model by cell, and the wrong answers of every source image.
+class Error(NamedTuple):
+    """Top-1 error of a run in [0, 1], over `n` expected images."""
 
-    Parameters
-    ----------
-    connection : duckdb.DuckDBPyConnection
-    unit : Unit
-        The rows are about it.
-    runs : mapping of cell to Run
-        Runs of the unit's model.
-    """
-
-    def __init__(
-        self, connection: duckdb.DuckDBPyConnection, unit: Unit, runs: Mapping[Cell, Run]
-    ) -> None:
-        self.unit = unit
-        self.errors = errors_of(connection, unit, runs)
-        self._cells = sorted(self.errors)
-        self._wrong = _wrong_by_source(connection, unit, [(c, runs[c]) for c in self._cells])
-
-    def mean(self, names: tuple[str, ...], severities: tuple[int, ...]) -> dict[str, float] | None:
-        """Mean error of each corruption over `severities`; None if any cell is missing."""
-        if any((name, s) not in self.errors for name in names for s in severities):
-            return None
-        return {name: float(np.mean([self.errors[name, s] for s in severities])) for name in names}
-
-    def row(self, metric: str, variant: str, value: float, weights: Weights, condition: str) -> Row:
-        """A row whose interval resamples source images: `weights` are those of one wrong cell."""
-        if self._wrong is None:
-            return self.unit.row(metric, variant, value, condition=condition)
-        own = np.array([weights.get(cell, 0.0) for cell in self._cells])
-        # Not a matrix product: BLAS may add in another order on the next call.
-        score = (self._wrong * own).sum(axis=1)
-        return clustered_row(self.unit, metric, variant, value, score, condition)
+    value: float
+    n: int
 
 
-def clustered_row(
-    unit: Unit,
-    metric: str,
-    variant: str,
-    value: float,
-    score: NDArray[np.float64],
-    condition: str,
-) -> Row:
-    """A row with the interval of the mean of one score a source image.
-
-    Parameters
-    ----------
-    unit : Unit
-    metric, variant, condition : str
-    value : float
-        What the metric's formula gives.
-    score : ndarray of float, shape (M,)
-        Its mean is `value` but for rounding and a constant.
-    """
-    mean, lo, hi = clustered_interval(score, ALPHA)
-    if math.isnan(lo):
-        return unit.row(metric, variant, value, condition=condition, n=len(score))
-    return unit.row(
-        metric,
-        variant,
-        value,
-        condition=condition,
-        n=len(score),
-        # Every such score is a share or a distance; the normal law does not know that.
-        ci_lo=max(0.0, value + (lo - mean)),
-        ci_hi=value + (hi - mean),
-        ci_method=METHOD,
-    )
+# By model and run id.
+Errors = Mapping[tuple[str, str], Error]
 
 
 def cell_of(condition: str) -> Cell:
@@ -108,36 +50,86 @@ def cell_of(condition: str) -> Cell:
     return (name, int(severity)) if severity.isdigit() else (condition, 0)
 
 
-def errors_of(
-    connection: duckdb.DuckDBPyConnection, unit: Unit, runs: Mapping[Cell, Run]
-) -> dict[Cell, float]:
-    """Top-1 error in [0, 1] of each of some runs of a unit."""
+def by_corruption(
+    errors: Mapping[Cell, ArrayLike], names: Sequence[str], severities: tuple[int, ...]
+) -> dict[str, NDArray[np.float64]]:
+    """Mean error of each corruption over `severities`, of the shape of one error."""
+    return {
+        name: mean_over({str(s): errors[name, s] for s in severities}, tuple(map(str, severities)))
+        for name in names
+    }
+
+
+def errors_of(connection: duckdb.DuckDBPyConnection, units: Sequence[Unit]) -> Errors:
+    """Top-1 error of every run of all units, their normalisers' included, in one pass."""
+    runs = [run for unit in units for some in (unit.runs, *unit.normalisers) for run in some]
     found = connection.execute(
         f"""
-        SELECT benchmark || '/' || condition, 1 - k / n FROM counts
-        WHERE model = $model AND run_id IN ({run_filter([unit])})
-            AND metric = 'top1' AND variant = 'unmasked'
-        """,
-        {"model": unit.model},
+        SELECT model, run_id, k, n FROM counts
+        WHERE run_id IN ({run_filter(runs)}) AND metric = 'top1' AND variant = 'unmasked'
+        """
     ).fetchall()
-    errors = dict(found)
-    return {cell: errors[run.dataset] for cell, run in runs.items() if run.dataset in errors}
+    return {(model, run_id): Error(1 - k / n, n) for model, run_id, k, n in found}
+
+
+def measured(
+    connection: duckdb.DuckDBPyConnection,
+    errors: Errors,
+    units: Sequence[tuple[Unit, Mapping[Cell, Run]]],
+) -> Iterator[Means[Cell]]:
+    """Errors of each unit by cell, in the order of `units`; a cell without labels is left out.
+
+    Parameters
+    ----------
+    connection : duckdb.DuckDBPyConnection
+    errors : Errors
+    units : sequence of (Unit, mapping of cell to Run)
+        The runs are some of the unit's own.
+    """
+    for start in range(0, len(units), _TOGETHER):
+        some = units[start : start + _TOGETHER]
+        known = [
+            {cell: errors[key] for cell, run in runs.items() if (key := _key(run)) in errors}
+            for _, runs in some
+        ]
+        tables = [
+            _wrong_by_source(connection, unit, {cell: runs[cell] for cell in own}, own)
+            for (unit, runs), own in zip(some, known, strict=True)
+        ]
+        for (unit, _), own, table, drawn in zip(some, known, tables, resample(tables), strict=True):
+            values = {cell: error.value for cell, error in own.items()}
+            yield Means(unit, values, drawn, None if table is None else _images(table))
+
+
+def _key(run: Run) -> tuple[str, str]:
+    return run.model, run.run_id
+
+
+def _images(table: Totals[Cell]) -> int:
+    """Source images of any cell: the clean ones may be more than were corrupted."""
+    corrupted = [cell != CLEAN for cell in table.columns]
+    return int((table.size[:, corrupted] > 0).any(axis=1).sum())
 
 
 def _wrong_by_source(
-    connection: duckdb.DuckDBPyConnection, unit: Unit, cells: list[tuple[Cell, Run]]
-) -> NDArray[np.float64] | None:
-    """Wrong answers, shape (source images, cells); None where the cells' images differ.
+    connection: duckdb.DuckDBPyConnection,
+    unit: Unit,
+    runs: Mapping[Cell, Run],
+    errors: Mapping[Cell, Error],
+) -> Totals[Cell] | None:
+    """Wrong answers of every source image; None where it has several rows in a cell, or none.
 
     Every cell has a bit of its own, so that millions of rows become one pass that sets bits:
     a column a cell took ten times as long.
     """
+    cells = sorted(runs)
     if not cells:
         return None
     bits = [(1 << i, 0) if i < _BITS else (0, 1 << (i - _BITS)) for i in range(len(cells))]
     values = ", ".join(
-        f"('{run.benchmark}', '{run.condition}', {low}::BIGINT, {high}::BIGINT)"
-        for (_, run), (low, high) in zip(cells, bits, strict=True)
+        f"({quoted(runs[cell].benchmark)}, {quoted(runs[cell].condition)}, "
+        f"{low}::BIGINT, {high}::BIGINT)"
+        for cell, (low, high) in zip(cells, bits, strict=True)
     )
     found = connection.execute(
         f"""
@@ -147,16 +139,24 @@ def _wrong_by_source(
         FROM predictions
         JOIN (VALUES {values}) AS cells (benchmark, condition, low, high)
             USING (benchmark, condition)
-        WHERE model = $model AND run_id IN ({run_filter([unit])})
+        WHERE model = $model AND run_id IN ({run_filter(runs.values())})
         GROUP BY source_key ORDER BY source_key
         """,
         {"model": unit.model},
     ).fetchnumpy()
-    all_low, all_high = (sum(side) for side in zip(*bits, strict=True))
-    once = found["renderings"] == len(cells)
-    if not (once & (found["low"] == all_low) & (found["high"] == all_high)).all():
+    present = _columns(found["low"], found["high"], len(cells))
+    # A sample that was expected and has no row is wrong, but of no known source image.
+    whole = [errors[cell].n for cell in cells] == present.sum(axis=0, dtype=np.int64).tolist()
+    if not whole or (found["renderings"] != present.sum(axis=1)).any():
         return None
-    wrong = [found["wrong_low"], found["wrong_high"]]
+    return Totals(
+        tuple(cells), _columns(found["wrong_low"], found["wrong_high"], len(cells)), present
+    )
+
+
+def _columns(low: NDArray[np.int64], high: NDArray[np.int64], count: int) -> NDArray[np.int8]:
+    """The bits of each row, shape (M, count)."""
+    sides = (low, high)
     return np.stack(
-        [(wrong[i // _BITS] >> (i % _BITS)) & 1 for i in range(len(cells))], axis=1
-    ).astype(np.float64)
+        [((sides[i // _BITS] >> (i % _BITS)) & 1).astype(np.int8) for i in range(count)], axis=1
+    )

@@ -2,109 +2,229 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ops.metrics import corruption as formulas
-from ops.results.measures.cells import Cell, Cells, cell_of, errors_of
+import numpy as np
+
+from ops.metrics import (
+    Normaliser,
+    alexnet_errors,
+    ce_pct,
+    ce_severity_5_pct,
+    corruptions_15,
+    corruptions_19,
+    mce_pct,
+    mce_severity_5_pct,
+    mean_error_pct,
+    relative_ce_pct,
+    relative_mce_pct,
+)
+from ops.metrics.corruption import SEVERITIES
+from ops.results.inventory import Run
+from ops.results.measures.cells import CLEAN, Cell, Errors, by_corruption, cell_of, errors_of
+from ops.results.measures.cells import measured as measured_cells
+from ops.results.measures.resampled import Means
 from ops.results.measures.unit import Row, Unit
 
 if TYPE_CHECKING:
     import duckdb
 
 # The clean images, which relative mCE needs beside the corrupted ones.
-CLEAN = "imagenet_1k/val"
+CLEAN_IMAGES = "imagenet_1k/val"
 
 
 def imagenet_c(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[Row]:
-    """Errors by corruption and severity, the means of 15 and 19, mCE and relative mCE."""
+    """Errors by corruption and severity, and what each is over AlexNet and own normalisers."""
     rows = []
-    for unit in units:
-        measured = _measured(connection, unit)
-        rows += _by_corruption(measured) + _by_severity(measured) + _means(measured)
-        rows += _relative(connection, measured)
+    for measured, errors in _measured(connection, units):
+        rows += _unnormalised(measured)
+        rows += _over(measured, alexnet_errors(), "alexnet", "alexnet_pct")
+        for runs in measured.unit.normalisers:
+            rows += _over(measured, _errors_by(runs, errors), f"over {runs[0].model}", "pct", runs)
     return rows
 
 
 def mini_imagenet_c(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[Row]:
     """Mean error of the 15 at severity 5, and their CE over AlexNet's severity 5."""
     rows = []
-    names, alexnet = formulas.corruptions_15(), formulas.alexnet_errors().by_severity
-    for unit in units:
-        measured = _measured(connection, unit)
-        error = measured.mean(names, (5,))
-        if error is None:
-            continue
-        value = formulas.mean_error_pct(error, names)
-        even = _even(names, (5,))
-        rows.append(measured.row("mean_err_15_pct", "severity 5", value, even, "all"))
-        value = formulas.mce_severity_5_alexnet_pct(error)
-        over = {(name, 5): 100 / 15 / alexnet[name][4] for name in names}
-        variant = "alexnet severity 5"
-        rows.append(measured.row("mce_severity_5_alexnet_pct", variant, value, over, "all"))
+    for measured, errors in _measured(connection, units):
+        rows += _by_severity(measured, (5,))
+        rows += _over_severity_5(measured, alexnet_errors(), "alexnet severity 5", "alexnet_pct")
+        for runs in measured.unit.normalisers:
+            over, variant = _errors_by(runs, errors), f"over {runs[0].model}"
+            rows += _over_severity_5(measured, over, variant, "pct", runs)
     return rows
 
 
-def _measured(connection: duckdb.DuckDBPyConnection, unit: Unit) -> Cells:
-    runs = {cell_of(run.condition): run for run in unit.runs if run.dataset != CLEAN}
-    return Cells(connection, unit, runs)
+def _measured(
+    connection: duckdb.DuckDBPyConnection, units: list[Unit]
+) -> Iterator[tuple[Means[Cell], Errors]]:
+    errors = errors_of(connection, units)
+    for measured in measured_cells(connection, errors, [(u, _cells(u.runs)) for u in units]):
+        yield measured, errors
 
 
-def _by_corruption(measured: Cells) -> list[Row]:
+def _cells(runs: tuple[Run, ...]) -> dict[Cell, Run]:
+    return {CLEAN if run.dataset == CLEAN_IMAGES else cell_of(run.condition): run for run in runs}
+
+
+def _has(measured: Means[Cell], names: tuple[str, ...], severities: tuple[int, ...]) -> bool:
+    return all((name, severity) in measured.values for name in names for severity in severities)
+
+
+def _unnormalised(measured: Means[Cell]) -> list[Row]:
     rows = []
-    for name in formulas.corruptions_19():
-        error = measured.mean((name,), formulas.SEVERITIES)
-        if error is None:
-            continue
-        even = _even((name,), formulas.SEVERITIES)
-        value = formulas.mean_error_pct(error, (name,))
-        rows.append(measured.row("mean_err_pct", "unnormalised", value, even, name))
-        value = formulas.ce_alexnet_pct(name, error[name])
-        over = {cell: w / formulas.alexnet_errors().mean[name] for cell, w in even.items()}
-        rows.append(measured.row("ce_alexnet_pct", "alexnet", value, over, name))
-    return rows
-
-
-def _by_severity(measured: Cells) -> list[Row]:
-    rows, names = [], formulas.corruptions_15()
-    for severity in formulas.SEVERITIES:
-        error = measured.mean(names, (severity,))
-        if error is not None:
-            value = formulas.mean_error_pct(error, names)
-            even = _even(names, (severity,))
-            variant = f"severity {severity}"
-            rows.append(measured.row("mean_err_15_pct", variant, value, even, "all"))
-    return rows
-
-
-def _means(measured: Cells) -> list[Row]:
-    rows = []
+    for name in corruptions_19():
+        rows += _mean(measured, "mean_err_pct", "unnormalised", name, (name,), SEVERITIES)
     for metric, names in (
-        ("mean_err_15_pct", formulas.corruptions_15()),
-        ("mean_err_19_pct", formulas.corruptions_19()),
+        ("mean_err_15_pct", corruptions_15()),
+        ("mean_err_19_pct", corruptions_19()),
     ):
-        error = measured.mean(names, formulas.SEVERITIES)
-        if error is not None:
-            value, even = formulas.mean_error_pct(error, names), _even(names, formulas.SEVERITIES)
-            rows.append(measured.row(metric, "unnormalised", value, even, "all"))
-    error = measured.mean(formulas.corruptions_15(), formulas.SEVERITIES)
-    if error is not None:
-        value = formulas.mce_alexnet_pct(error)
-        alexnet = formulas.alexnet_errors().mean
-        over = {(n, s): 100 / 75 / alexnet[n] for n in error for s in formulas.SEVERITIES}
-        rows.append(measured.row("mce_alexnet_pct", "alexnet", value, over, "all"))
+        rows += _mean(measured, metric, "unnormalised", "all", names, SEVERITIES)
+    return rows + _by_severity(measured, SEVERITIES)
+
+
+def _by_severity(measured: Means[Cell], severities: tuple[int, ...]) -> list[Row]:
+    rows = []
+    for s in severities:
+        rows += _mean(measured, "mean_err_15_pct", f"severity {s}", "all", corruptions_15(), (s,))
     return rows
 
 
-def _relative(connection: duckdb.DuckDBPyConnection, measured: Cells) -> list[Row]:
-    error = measured.mean(formulas.corruptions_15(), formulas.SEVERITIES)
-    clean = next((run for run in measured.unit.runs if run.dataset == CLEAN), None)
-    if error is None or clean is None:
+def _mean(
+    measured: Means[Cell],
+    metric: str,
+    variant: str,
+    condition: str,
+    names: tuple[str, ...],
+    severities: tuple[int, ...],
+) -> list[Row]:
+    if not _has(measured, names, severities):
         return []
-    errors = errors_of(connection, measured.unit, {("clean", 0): clean})
-    value = formulas.relative_mce_alexnet_pct(error, errors["clean", 0])
-    return [measured.unit.row("relative_mce_alexnet_pct", "alexnet", value, condition="all")]
+    return measured.rows(
+        metric,
+        variant,
+        condition,
+        lambda e: mean_error_pct(by_corruption(e, names, severities), names),
+    )
 
 
-def _even(names: tuple[str, ...], severities: tuple[int, ...]) -> dict[Cell, float]:
-    share = 100 / len(names) / len(severities)
-    return {(name, severity): share for name in names for severity in severities}
+def _over(
+    measured: Means[Cell],
+    over: Normaliser,
+    variant: str,
+    suffix: str,
+    normaliser: tuple[Run, ...] = (),
+) -> list[Row]:
+    """CE and relative CE of each corruption, mCE and relative mCE."""
+    rows, names = [], corruptions_15()
+    for name in corruptions_19():
+        rows += _over_of_one(measured, name, over, variant, suffix, normaliser)
+    if not _has(measured, names, SEVERITIES) or not over.mean.keys() >= set(names):
+        return rows
+    rows += measured.rows(
+        f"mce_{suffix}",
+        variant,
+        "all",
+        lambda e: mce_pct(by_corruption(e, names, SEVERITIES), over),
+        normaliser=normaliser,
+    )
+    if CLEAN in measured.values:
+        rows += measured.rows(
+            f"relative_mce_{suffix}",
+            variant,
+            "all",
+            lambda e: relative_mce_pct(by_corruption(e, names, SEVERITIES), e[CLEAN], over),
+            normaliser=normaliser,
+        )
+    return rows
+
+
+def _over_of_one(
+    measured: Means[Cell],
+    name: str,
+    over: Normaliser,
+    variant: str,
+    suffix: str,
+    normaliser: tuple[Run, ...],
+) -> list[Row]:
+    if not _has(measured, (name,), SEVERITIES) or name not in over.mean:
+        return []
+    rows = measured.rows(
+        f"ce_{suffix}",
+        variant,
+        name,
+        lambda e: ce_pct(name, by_corruption(e, (name,), SEVERITIES)[name], over),
+        normaliser=normaliser,
+    )
+    if CLEAN in measured.values:
+        rows += measured.rows(
+            f"relative_ce_{suffix}",
+            variant,
+            name,
+            lambda e: relative_ce_pct(
+                name, by_corruption(e, (name,), SEVERITIES)[name], e[CLEAN], over
+            ),
+            normaliser=normaliser,
+        )
+    return rows
+
+
+def _over_severity_5(
+    measured: Means[Cell],
+    over: Normaliser,
+    variant: str,
+    suffix: str,
+    normaliser: tuple[Run, ...] = (),
+) -> list[Row]:
+    rows, names = [], corruptions_15()
+    for name in names:
+        rows += _over_severity_5_of_one(measured, name, over, variant, suffix, normaliser)
+    if _has(measured, names, (5,)) and over.by_severity.keys() >= set(names):
+        rows += measured.rows(
+            f"mce_severity_5_{suffix}",
+            variant,
+            "all",
+            lambda e: mce_severity_5_pct(by_corruption(e, names, (5,)), over),
+            normaliser=normaliser,
+        )
+    return rows
+
+
+def _over_severity_5_of_one(
+    measured: Means[Cell],
+    name: str,
+    over: Normaliser,
+    variant: str,
+    suffix: str,
+    normaliser: tuple[Run, ...],
+) -> list[Row]:
+    if (name, 5) not in measured.values or name not in over.by_severity:
+        return []
+    return measured.rows(
+        f"ce_severity_5_{suffix}",
+        variant,
+        name,
+        lambda e: ce_severity_5_pct(name, e[name, 5], over),
+        normaliser=normaliser,
+    )
+
+
+def _errors_by(runs: tuple[Run, ...], errors: Errors) -> Normaliser:
+    """Errors of a model of one's own, for as many corruptions as it was run on."""
+    own: Mapping[Cell, float] = {
+        cell: errors[run.model, run.run_id].value
+        for cell, run in _cells(runs).items()
+        if (run.model, run.run_id) in errors
+    }
+    by_severity = {
+        name: [own.get((name, severity), math.nan) for severity in SEVERITIES]
+        for name in sorted({name for name, severity in own if severity})
+    }
+    return Normaliser(
+        clean=own.get(CLEAN, math.nan),
+        mean={n: float(np.mean(by)) for n, by in by_severity.items() if not np.isnan(by).any()},
+        by_severity=by_severity,
+    )

@@ -27,7 +27,7 @@ def _proportions(connection: duckdb.DuckDBPyConnection, units: list[Unit], which
     found = connection.execute(
         f"""
         SELECT model, run_id, benchmark, condition, metric, variant, k, n FROM counts
-        WHERE {which} AND k IS NOT NULL AND run_id IN ({run_filter(units)})
+        WHERE {which} AND k IS NOT NULL AND run_id IN ({_runs(units)})
         """
     ).fetchall()
     return [
@@ -46,7 +46,7 @@ def per_class(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[
     for model, run_id, k, n in connection.execute(
         f"""
         SELECT model, run_id, count(*) FILTER (WHERE correct), count(*) FROM predictions
-        WHERE run_id IN ({run_filter(units)}) AND len(labels) = 1
+        WHERE run_id IN ({_runs(units)}) AND len(labels) = 1
         GROUP BY model, run_id, labels[1]
         """
     ).fetchall():
@@ -59,3 +59,7 @@ def per_class(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[
             value = mean_per_class_accuracy(k, n)
             rows.append(about[pair].row("mean_per_class", "unmasked", value, n=sum(n)))
     return rows
+
+
+def _runs(units: list[Unit]) -> str:
+    return run_filter(run for unit in units for run in unit.runs)

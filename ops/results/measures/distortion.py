@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ops.metrics import average_accuracy_7
 from ops.metrics.distortion import LEVELS
-from ops.results.measures.cells import Cells, cell_of
+from ops.results.inventory import Run
+from ops.results.measures.cells import CLEAN, Cell, cell_of, errors_of, measured
 from ops.results.measures.unit import Row, Unit
 
 if TYPE_CHECKING:
     import duckdb
 
-_CLEAN = ("clean", 0)
-
 
 def distorted(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[Row]:
     """Average over clean and the six levels of each distortion; the last run is the clean one."""
-    rows = []
+    rows: list[Row] = []
+    wanted: list[tuple[Unit, dict[Cell, Run]]] = []
+    names: list[str] = []
     for unit in units:
         *levels, clean = unit.runs
         runs = {cell_of(run.condition): run for run in levels}
-        for distortion in sorted({name for name, _ in runs}):
-            chosen = {(distortion, level): runs.get((distortion, level)) for level in LEVELS}
-            own = {cell: run for cell, run in chosen.items() if run is not None}
-            measured = Cells(connection, unit, {_CLEAN: clean, **own})
-            accuracy = {cell: 1 - error for cell, error in measured.errors.items()}
-            if len(accuracy) != len(LEVELS) + 1:
-                continue
-            value = average_accuracy_7(
-                accuracy[_CLEAN], {level: accuracy[distortion, level] for level in LEVELS}
-            )
-            less = dict.fromkeys(accuracy, -1 / len(accuracy))
-            rows.append(measured.row("avg_top1_7", "clean + 6 levels", value, less, distortion))
+        for name in sorted({name for name, _ in runs}):
+            own = {(name, level): runs[name, level] for level in LEVELS if (name, level) in runs}
+            wanted.append((unit, {CLEAN: clean, **own}))
+            names.append(name)
+    found = measured(connection, errors_of(connection, units), wanted)
+    for name, means in zip(names, found, strict=True):
+        if len(means.values) != len(LEVELS) + 1:
+            continue
+
+        def average(error: Mapping[Cell, ArrayLike], name: str = name) -> NDArray[np.float64]:
+            accuracy = {cell: 1 - np.asarray(value) for cell, value in error.items()}
+            return average_accuracy_7(accuracy[CLEAN], {s: accuracy[name, s] for s in LEVELS})
+
+        rows += means.rows("avg_top1_7", "clean + 6 levels", name, average)
     return rows

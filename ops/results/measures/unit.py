@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from ops.results.inventory import Run
 ALPHA = 0.05
 
 # Raised when a definition changes, so that rows of the older one are computed again.
-DEFINITIONS = "3"
+DEFINITIONS = "4"
 
 Row = dict[str, Any]
 
@@ -29,11 +29,14 @@ class Unit:
         All runs it reads; the first is the one the rows are about.
     extra : str
         Names any other input, for example the version of the ReaL labels.
+    normalisers : tuple of tuple of Run
+        Runs of AlexNets of one's own on the same datasets, a tuple a model: what it is over.
     """
 
     family: str
     runs: tuple[Run, ...]
     extra: str = ""
+    normalisers: tuple[tuple[Run, ...], ...] = ()
 
     @property
     def model(self) -> str:
@@ -49,7 +52,10 @@ class Unit:
     def inputs(self) -> str:
         """16 hex digits that name everything the rows are computed from."""
         names = [f"{run.benchmark}/{run.condition} {run.run_id}" for run in self.runs]
-        return _digest(DEFINITIONS, self.family, self.model, self.extra, *sorted(names))
+        over = [_name(run) for runs in self.normalisers for run in runs]
+        return _digest(
+            DEFINITIONS, self.family, self.model, self.extra, *sorted(names), *sorted(over)
+        )
 
     def row(
         self,
@@ -59,6 +65,7 @@ class Unit:
         *,
         condition: str | None = None,
         benchmark: str | None = None,
+        normaliser: Sequence[Run] = (),
         **fields: Any,
     ) -> Row:
         """One row of the table; `fields` are k, n, ci_lo, ci_hi and ci_method."""
@@ -76,8 +83,9 @@ class Unit:
             "ci_method": "none",
             "alpha": ALPHA,
             "dataset_version": versions[0] if single else _digest(*sorted(versions)),
-            "synthetic": any(run.synthetic for run in self.runs),
+            "synthetic": any(run.synthetic for run in (*self.runs, *normaliser)),
             "run_ids": self.run_ids,
+            "normaliser_runs": sorted(_name(run) for run in normaliser),
             "inputs": self.inputs,
             **fields,
         }
@@ -103,10 +111,18 @@ def by_dataset(units: Iterable[Unit]) -> dict[tuple[str, str], Unit]:
     return {(unit.model, unit.runs[0].run_id): unit for unit in units}
 
 
-def run_filter(units: Iterable[Unit]) -> str:
-    """SQL list of the run ids of `units`; run ids are hex, written by this project."""
-    ids = sorted({run_id for unit in units for run_id in unit.run_ids})
-    return ", ".join("'" + run_id.replace("'", "''") + "'" for run_id in ids)
+def run_filter(runs: Iterable[Run]) -> str:
+    """SQL list of the ids of `runs`."""
+    return ", ".join(quoted(run_id) for run_id in sorted({run.run_id for run in runs}))
+
+
+def quoted(text: str) -> str:
+    """A string of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _name(run: Run) -> str:
+    return f"{run.model}/{run.run_id}"
 
 
 def _digest(*parts: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ops.metrics import pm_k_correct
+from ops.results.measures.rows import rows_of
 from ops.results.measures.unit import Row, Unit
 
 if TYPE_CHECKING:
@@ -12,24 +13,22 @@ if TYPE_CHECKING:
 
 K = 10
 
+_COLUMNS = "p.frame_set, p.frame_offset, coalesce(p.correct, false) AS correct"
+
 
 def pm_k(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[Row]:
     """Accuracy of the anchors and of the worst frame within k, for k = 0 to 10."""
     rows = []
-    for unit in units:
-        frames = connection.execute(
-            """
-            SELECT frame_set, frame_offset, coalesce(correct, false) AS correct FROM predictions
-            WHERE model = $model AND run_id = $run_id AND frame_set IS NOT NULL
-            ORDER BY sample_key
-            """,
-            {"model": unit.model, "run_id": unit.runs[0].run_id},
-        ).fetchnumpy()
-        right = []
+    found = rows_of(
+        connection,
+        [unit.runs[0] for unit in units],
+        _COLUMNS,
+        where="p.frame_set IS NOT NULL",
+    )
+    for unit, frames in zip(units, found, strict=True):
+        names, right = frames["frame_set"].astype(str), []
         for k in range(K + 1):
-            _, correct = pm_k_correct(
-                frames["frame_set"].astype(str), frames["frame_offset"], frames["correct"], k
-            )
+            _, correct = pm_k_correct(names, frames["frame_offset"], frames["correct"], k)
             right.append(int(correct.sum()))
             rows.append(unit.proportion(f"pm{k}", "with anchor", right[k], correct.size))
         # Paired on the same anchors: right within k implies right at 0, so the drop is the

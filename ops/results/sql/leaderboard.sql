@@ -8,7 +8,7 @@ WITH headline (benchmark, metric, variant, better) AS (
         ('imagenet_sketch', 'top1', 'unmasked', 'higher'),
         ('imagenet_a', 'top1', 'masked', 'higher'),
         ('imagenet_r', 'top1', 'masked', 'higher'),
-        ('imagenet_o', 'aupr', 'step-wise', 'higher'),
+        ('imagenet_o', 'aupr', 'max softmax', 'higher'),
         ('imagenet_c', 'mce_alexnet_pct', 'alexnet', 'lower'),
         ('imagenet_c_rendered', 'mce_alexnet_pct', 'alexnet', 'lower'),
         ('imagenet_c_on_the_fly', 'mce_alexnet_pct', 'alexnet', 'lower'),

@@ -6,8 +6,9 @@ SELECT
     run_id, model, benchmark, condition,
     benchmark || '/' || condition AS dataset,
     dataset_version, shard, sample_key, source_key, labels, pred, pred_masked,
-    top5_idx, top5_logit, p_max, p_max_masked, max_logit, logsumexp, entropy, rank_of_label,
-    correct, correct5, correct_masked, masks, frame_set, frame_offset, status, error, stale
+    top5_idx, top5_logit, p_max, p_max_masked, top5_logit[1] AS max_logit, logsumexp, entropy, rank_of_label,
+    correct, correct5, correct_masked, masks, frame_set, frame_offset,
+    flipped, top5_distance, zipf_distance, status, error, stale
 FROM read_parquet(
     'shiftlake://predictions/**/*.parquet',
     hive_partitioning = true,

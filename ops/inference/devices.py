@@ -1,0 +1,210 @@
+"""Several devices of one machine: a process for each, all taking shards from one list.
+
+Nothing in a row depends on which device computed it or how many there are: batches never hold
+samples of two shards, and each shard is one device's work from reading to publishing.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from multiprocessing.sharedctypes import Synchronized
+from typing import Literal
+
+import torch
+
+from ops.errors import ShiftlakeError
+from ops.inference.failure import as_error
+from ops.inference.job import Job
+from ops.inference.working import Step, work
+from ops.shards import ShardEntry
+
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+
+@dataclass(frozen=True)
+class _Assignment:
+    """What one process is given beside the list of shards."""
+
+    job: Job
+    shards: tuple[ShardEntry, ...]
+    device: str
+    workers: int
+    threads: int
+
+
+def check_devices(devices: Sequence[str]) -> Literal["cpu", "cuda"]:
+    """The kind that all of the devices are of.
+
+    Parameters
+    ----------
+    devices : sequence of str
+        ``cpu``, as often as there are to be processes, or ``cuda:0``, ``cuda:1`` and so on.
+
+    Raises
+    ------
+    ShiftlakeError
+        If there is none, a name is no device, or they are of two kinds: their last bits differ.
+    """
+    kinds = {name.partition(":")[0] for name in devices}
+    named = all(re.fullmatch(r"cpu|cuda:\d+", name) for name in devices)
+    if kinds == {"cpu"} and named:
+        return "cpu"
+    if kinds == {"cuda"} and named:
+        return "cuda"
+    raise ShiftlakeError(
+        "These are no devices for one evaluation.",
+        expected="cpu, some times, or cuda:0, cuda:1 and so on",
+        found=", ".join(devices) or "none",
+        where="devices",
+        remedy="name devices of one kind",
+    )
+
+
+def work_on(
+    devices: Sequence[str], job: Job, shards: Sequence[ShardEntry], workers: int
+) -> Iterator[Step]:
+    """Evaluate shards on several devices.
+
+    Parameters
+    ----------
+    devices : sequence of str
+        As :func:`check_devices` takes them.
+    job : Job
+    shards : sequence of ShardEntry
+    workers : int
+        Decoding threads of all processes together; each has one at least.
+
+    Yields
+    ------
+    int or (str, Finished)
+        As :func:`ops.inference.working.work`, in the order in which they happen.
+
+    Raises
+    ------
+    ShiftlakeError
+        The first that a process met, after the others have published the shards they had begun;
+        or if a process died.
+    """
+    context = multiprocessing.get_context("forkserver")
+    # Imported once for all of them; decoding would import the second in each.
+    context.set_forkserver_preload(["__main__", __name__, "ops.pixels.resample"])
+    taken = context.Value("q", 0)
+    count = len(devices)
+    running: dict[Connection, BaseProcess] = {}
+    try:
+        for device in devices:
+            assignment = _Assignment(
+                job,
+                tuple(shards),
+                device,
+                workers=max(1, workers // count),
+                threads=max(1, torch.get_num_threads() // count),
+            )
+            here, there = context.Pipe(duplex=False)
+            process: BaseProcess = context.Process(
+                target=_run, args=(assignment, taken, there), name=f"evaluate on {device}"
+            )
+            process.start()
+            # Else the end of the process would not be the end of what it sends.
+            there.close()
+            running[here] = process
+        yield from _steps(running, taken, len(shards))
+    finally:
+        for connection, process in running.items():
+            connection.close()
+            if process.is_alive():
+                process.terminate()
+            process.join()
+
+
+def _steps(
+    running: dict[Connection, BaseProcess],
+    taken: Synchronized[int],
+    total: int,
+) -> Iterator[Step]:
+    talking = set(running)
+    fault: tuple[ShiftlakeError, bool] | None = None
+    while talking:
+        for connection in wait(talking):
+            assert isinstance(connection, Connection)
+            try:
+                message = connection.recv()
+            except EOFError:
+                raise _died(running[connection]) from None
+            if message is None:
+                talking.remove(connection)
+            elif isinstance(message, _Fault):
+                talking.remove(connection)
+                fault = fault or (message.error, message.memory)
+                with taken.get_lock():
+                    taken.value = total
+            else:
+                yield message
+    if fault is not None:
+        error, memory = fault
+        # What was raised over there stays there; whether memory was short must be known here.
+        raise error from (MemoryError() if memory else None)
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """What ended a process."""
+
+    error: ShiftlakeError
+    memory: bool
+
+
+def _run(assignment: _Assignment, taken: Synchronized[int], out: Connection) -> None:
+    # Ctrl-C reaches all processes of a terminal; the one that was asked ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    kind, _, index = assignment.device.partition(":")
+    if kind == "cuda":
+        # Every thread of this process then sees one GPU, and none begins to use another.
+        every = [name for name in os.environ.get(_VISIBLE, "").split(",") if name]
+        os.environ[_VISIBLE] = every[int(index)] if every else index
+    torch.set_num_threads(assignment.threads)
+    try:
+        for step in work(assignment.job, _claimed(assignment.shards, taken), assignment.workers):
+            out.send(step)
+        out.send(None)
+    except BrokenPipeError:
+        # Nobody is there to be told.
+        return
+    except Exception as error:
+        out.send(_Fault(as_error(error, assignment.device), _short_of_memory(error)))
+
+
+def _claimed(shards: Sequence[ShardEntry], taken: Synchronized[int]) -> Iterator[ShardEntry]:
+    while True:
+        with taken.get_lock():
+            position = taken.value
+            taken.value = position + 1
+        if position >= len(shards):
+            return
+        yield shards[position]
+
+
+def _short_of_memory(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, MemoryError | torch.OutOfMemoryError):
+            return True
+        error = error.__cause__
+    return False
+
+
+def _died(process: BaseProcess) -> ShiftlakeError:
+    process.join()
+    return ShiftlakeError(
+        "A process of the evaluation died.",
+        expected="every device to finish its shards",
+        found=f"exit code {process.exitcode}, most often for want of memory",
+        where=process.name,
+        remedy="evaluate again: finished shards stay; with fewer devices if memory is short",
+    )

@@ -1,0 +1,124 @@
+"""The answers of two models to the same images, side by side in one temporary table.
+
+Every kind of answer becomes the same table ``answers``, a row an image (an anchor with its
+frames, a sequence): how often each model is wrong on it, out of how many times. All else is
+counted from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ops.results.comparison_runs import PairOfRuns
+from ops.results.runs import Run
+
+if TYPE_CHECKING:
+    import duckdb
+
+# `p` is what the model is sure of; of a sequence, how often it flips.
+_PLAIN = """
+    SELECT dataset, sample_key AS image, source_key, labels[1] AS label,
+        ({right} IS NOT true)::INTEGER AS wrong, 1 AS out_of, {p}::DOUBLE AS p
+    FROM predictions WHERE {where} AND correct IS NOT NULL
+"""
+_REAL = """
+    SELECT dataset, sample_key AS image, source_key, x.labels[1] AS label,
+        ({right} IS NOT true)::INTEGER AS wrong, 1 AS out_of, p_max::DOUBLE AS p
+    FROM predictions AS x JOIN real_labels AS r USING (source_key)
+    WHERE {where} AND len(r.labels) > 0
+"""
+# An unreadable frame is wrong, and takes its anchor with it.
+_PM = """
+    SELECT dataset, frame_set AS image, min(source_key) AS source_key,
+        max(labels[1]) FILTER (WHERE frame_offset = 0) AS label,
+        bool_or(correct IS NOT true)::INTEGER AS wrong, 1 AS out_of,
+        max(p_max) FILTER (WHERE frame_offset = 0)::DOUBLE AS p
+    FROM predictions
+    WHERE {where} AND frame_set IS NOT NULL AND abs(frame_offset) <= {k}
+    GROUP BY dataset, frame_set
+"""
+_FLIPS = """
+    SELECT dataset, f.frame_set AS image, f.source_key, labels[1] AS label,
+        f.flips::INTEGER AS wrong, f.pairs::INTEGER AS out_of, f.flips::DOUBLE AS p
+    FROM (
+        SELECT benchmark || '/' || condition AS dataset, frame_set, source_key, flips, pairs
+        FROM flips WHERE {flips_where} AND flips IS NOT NULL
+    ) AS f
+    JOIN (
+        SELECT dataset, frame_set, labels FROM predictions WHERE {where} AND frame_offset = 0
+    ) AS first_frame USING (dataset, frame_set)
+"""
+_RIGHT = {
+    "top1": ("correct", "p_max"),
+    "top5": ("correct5", "p_max"),
+    "masked": ("correct_masked", "p_max_masked"),
+    "real_top1": ("list_contains(r.labels, pred)", ""),
+    "real_top5": ("list_has_any(r.labels, top5_idx)", ""),
+}
+# A sample that only one of two runs has a row for is wrong in the other.
+_ANSWERS = """
+    CREATE OR REPLACE TEMPORARY TABLE answers AS
+    SELECT dataset, image, coalesce(x.source_key, y.source_key) AS source_key,
+        coalesce(x.label, y.label) AS label, coalesce(x.out_of, y.out_of) AS out_of,
+        coalesce(x.wrong, y.out_of) AS wrong_first, coalesce(y.wrong, x.out_of) AS wrong_second,
+        y.p AS p_second
+    FROM ({first}) AS x FULL JOIN ({second}) AS y USING (dataset, image)
+"""
+
+
+def lay_side_by_side(
+    connection: duckdb.DuckDBPyConnection, answer: str, pairs: Sequence[PairOfRuns]
+) -> None:
+    """Fill the temporary table ``answers`` from the runs of two models.
+
+    Parameters
+    ----------
+    connection : duckdb.DuckDBPyConnection
+        With the views over a root.
+    answer : str
+        As in :class:`ops.results.comparison_quantities.Quantity`.
+    pairs : sequence of PairOfRuns
+        One a dataset, all of the same two models.
+
+    Notes
+    -----
+    Columns dataset, image, source_key, label, out_of, wrong_first, wrong_second and p_second; all
+    counts are whole, so that no sum over them depends on the order of the rows.
+    """
+    sides = ([pair.first for pair in pairs], [pair.second for pair in pairs])
+    first, second = (_answers(answer, runs) for runs in sides)
+    connection.execute(_ANSWERS.format(first=first, second=second))
+
+
+def _answers(answer: str, runs: Sequence[Run]) -> str:
+    where = only(runs)
+    if answer == "flips":
+        # The conditions of a view over groups: what it groups by.
+        of = ", ".join(f"'{run.condition}'" for run in runs)
+        flips_where = f"model = {quoted(runs[0].model)} AND benchmark = '{runs[0].benchmark}'"
+        flips_where += f" AND condition IN ({of})"
+        return _FLIPS.format(where=where, flips_where=flips_where)
+    if answer in _RIGHT:
+        right, p = _RIGHT[answer]
+        return (_PLAIN if p else _REAL).format(where=where, right=right, p=p)
+    return _PM.format(where=where, k=int(answer.removeprefix("pm")))
+
+
+def only(runs: Sequence[Run]) -> str:
+    """SQL condition on ``predictions`` that holds for the rows of some runs of one model.
+
+    All four columns are part of the names of files, so that no other file is opened.
+    """
+    ids = ", ".join(sorted({quoted(run.run_id) for run in runs}))
+    conditions = ", ".join(sorted({quoted(run.condition) for run in runs}))
+    benchmarks = ", ".join(sorted({quoted(run.benchmark) for run in runs}))
+    return (
+        f"model = {quoted(runs[0].model)} AND run_id IN ({ids}) "
+        f"AND benchmark IN ({benchmarks}) AND condition IN ({conditions})"
+    )
+
+
+def quoted(text: str) -> str:
+    """A string as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,294 @@
+"""Commands about two models: ``compare``, ``gate`` and ``gate init``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from typer.core import TyperGroup
+
+from ops.errors import ShiftlakeError
+from ops.storage import paths
+from pipelines.cli.terminal import err, lake, out
+
+# Of what a failure names, as much as fits a screen.
+_CLASSES = 5
+_IMAGES = 5
+# Columns that are never broken over lines.
+_WHOLE = ("difference", "interval", "p (Holm)")
+_COLOURS = {
+    "pass": "green",
+    "fail": "bold red",
+    "missing": "bold red",
+    "inconclusive": "bold yellow",
+    "waived": "cyan",
+}
+
+
+class _GateOrCommand(TyperGroup):
+    """``gate NAME`` judges a gate; only ``gate init`` is a command of its own."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--help" not in args[:1] and (not args or args[0] not in self.commands):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+gate = typer.Typer(
+    cls=_GateOrCommand,
+    help="Judge candidates against their baselines: shiftlake gate [GATE] [OPTIONS], of which "
+    "shiftlake gate run --help tells, and docs/gates.md.",
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command()(compare)
+    app.add_typer(gate, name="gate")
+
+
+def compare(
+    a: Annotated[str, typer.Argument(help="A registered model.")],
+    b: Annotated[str, typer.Argument(help="Another; differences are b less a.")],
+    benchmarks: Annotated[
+        list[str] | None, typer.Option("--benchmark", help="Only this one; may be given again.")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="In a table, more than the headline of each benchmark.")
+    ] = False,
+    format: Annotated[
+        str, typer.Option(help="table, csv or json; the last two say all.")
+    ] = "table",
+) -> None:
+    """Two models on the same images: differences, intervals, paired tests."""
+    from ops.results import compare as compared
+    from ops.results.comparison import incomparable
+
+    if format not in ("table", "csv", "json"):
+        raise ShiftlakeError(
+            "There is no such output format.",
+            expected="table, csv or json",
+            found=format,
+            where="--format",
+            remedy="choose one of them",
+        )
+    _, root, known = lake()
+    rows = compared(root, known, a, b, benchmarks=benchmarks).to_pylist()
+    if format == "json":
+        sys.stdout.write(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+    elif format == "csv":
+        _write_csv(rows)
+    else:
+        out.print(_comparison([row for row in rows if everything or row["headline"]], a, b))
+    if left_out := incomparable(root, a, b):
+        err.print(f"Not compared: {len(left_out)} datasets, such as:", highlight=False)
+        for why in list(left_out.values())[:3]:
+            err.print(f"  {why}", highlight=False, markup=False)
+
+
+@gate.command("run")
+def run(
+    name: Annotated[
+        str | None, typer.Argument(metavar="GATE", help="Of gates.yaml; all by default.")
+    ] = None,
+    candidate: Annotated[str | None, typer.Option(help="Only this model.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the verdicts here as JSON.")
+    ] = None,
+    junit_file: Annotated[
+        Path | None, typer.Option("--junit", help="Write the verdicts here as JUnit XML.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="An inconclusive verdict closes the gate, too.")
+    ] = False,
+    today: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], help="The day that waivers are judged by; today, UTC."),
+    ] = None,
+) -> None:
+    """Judge candidates as gates.yaml states; the exit code is 0 only if no gate is closed."""
+    from ops.results import run_gates
+    from ops.results.gates import closes
+    from ops.results.gates_junit import junit
+
+    _, root, known = lake()
+    if not root.exists(paths.gates()):
+        raise ShiftlakeError(
+            "No gate is stated.",
+            expected="a file that says which model must be no worse than which",
+            found="none",
+            where=root.at(paths.gates()),
+            remedy="shiftlake gate init writes an example to start from",
+        )
+    day = today.date() if today else datetime.now(UTC).date()
+    table = run_gates(root, known, day, gate=name, candidate=candidate)
+    rows = [
+        row
+        for row in table.to_pylist()
+        if name in (None, row["gate"]) and candidate in (None, row["candidate"])
+    ]
+    if json_file is not None:
+        json_file.write_text(json.dumps(rows, indent=1, ensure_ascii=False, default=str) + "\n")
+    if junit_file is not None:
+        junit_file.write_text(junit(rows, strict=strict), "utf-8")
+    if not rows:
+        # A green light that looked at nothing is the worst of all.
+        raise ShiftlakeError(
+            "No candidate was judged.",
+            expected="a registered model that a gate names as a candidate",
+            found="none",
+            where=root.at(paths.gates()),
+            remedy="shiftlake model list names the models; correct the patterns of candidates",
+        )
+    out.print(_verdicts(rows, day))
+    for row in rows:
+        _explain(row)
+    if any(row["verdict"] == "inconclusive" for row in rows):
+        out.print(
+            "INCONCLUSIVE: a loss of the margin or more is neither shown nor ruled out. "
+            + ("" if strict else "This does not close the gate; --strict would."),
+            style="bold yellow",
+            highlight=False,
+        )
+    if closes(rows, strict=strict):
+        out.print("The gate is closed.", style="bold red")
+        raise typer.Exit(1)
+    out.print("The gate is open.", style="bold green")
+
+
+@gate.command("init")
+def init() -> None:
+    """Write an example of gates.yaml below the storage root, unless there is one."""
+    from ops.results.gates_stated import example
+
+    _, root, _ = lake()
+    path = paths.gates()
+    if root.exists(path):
+        raise ShiftlakeError(
+            "There is a gates.yaml already.",
+            expected="none",
+            found=f"{root.size(path):,} bytes",
+            where=root.at(path),
+            remedy="edit it, or move it away first",
+        )
+    root.write_bytes(path, example().encode())
+    out.print(f"{root.at(path)}: now name your models and margins", highlight=False)
+
+
+def _comparison(rows: list[dict[str, Any]], a: str, b: str) -> Table:
+    table = Table(title=f"{b} less {a}", title_justify="left", caption_justify="left")
+    table.add_column("benchmark", no_wrap=True)
+    table.add_column("metric", overflow="fold")
+    for name in (a, b, "difference", "interval", "lost", "gained", "p (Holm)"):
+        table.add_column(name, justify="right", overflow="fold", no_wrap=name in _WHOLE)
+    for row in rows:
+        unit = 1 if row["metric"].endswith("_pct") else 100
+        better = row["delta"] > 0 if row["better"] == "higher" else row["delta"] < 0
+        colour = "" if row["p_holm"] >= row["alpha"] else "green" if better else "red"
+        marks = " *" * row["synthetic"] + " !" * row["stale"]
+        table.add_row(
+            _where(row) + marks,
+            f"{row['metric']} ({row['variant']})" + ("" if row["better"] == "higher" else " ↓"),
+            *(f"{unit * row[name]:.2f}" for name in ("value_a", "value_b")),
+            f"[{colour}]{unit * row['delta']:+.2f}[/]" if colour else f"{unit * row['delta']:+.2f}",
+            f"\\[{unit * row['ci_lo']:+.2f}, {unit * row['ci_hi']:+.2f}]",
+            *("" if row[name] is None else f"{row[name]:,}" for name in ("lost", "gained")),
+            _p(row["p_holm"]),
+        )
+    notes = (
+        f"lost: images that only {a} has right; gained: that only {b} has; "
+        "percent and percentage points; ↓: lower is better",
+        "* generated images" if any(row["synthetic"] for row in rows) else "",
+        "! stale: something has changed since" if any(row["stale"] for row in rows) else "",
+        "" if rows else "no dataset on which both have been run",
+    )
+    table.caption = "\n".join(note for note in notes if note)
+    return table
+
+
+def _verdicts(rows: list[dict[str, Any]], day: date) -> Table:
+    table = Table(title=f"Gates, {day}", title_justify="left", caption_justify="left")
+    for name in ("gate", "candidate", "benchmark", "metric"):
+        table.add_column(name, overflow="fold")
+    for name in ("baseline", "value", "difference", "interval", "margin", "p (Holm)"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    for row in rows:
+        unit = 1 if row["metric"].endswith("_pct") else 100
+        measured = row["delta"] is not None
+        table.add_row(
+            row["gate"],
+            row["candidate"],
+            _where(row) + " *" * bool(row["synthetic"]),
+            row["metric"],
+            *(
+                f"{unit * row[name]:.2f}" if measured else ""
+                for name in ("baseline_value", "candidate_value")
+            ),
+            f"{unit * row['delta']:+.2f}" if measured else "",
+            f"\\[{unit * row['ci_lo']:+.2f}, {unit * row['ci_hi']:+.2f}]" if measured else "",
+            f"{unit * row['margin']:.2f}",
+            _p(row["p_holm"]),
+            f"[{_COLOURS[row['verdict']]}]{row['verdict']}[/]",
+        )
+    notes = "percent and percentage points; positive where the candidate is better"
+    if any(row["synthetic"] for row in rows):
+        notes += "\n* generated images"
+    table.caption = notes
+    return table
+
+
+def _explain(row: dict[str, Any]) -> None:
+    """What stands behind a verdict that is not a plain pass."""
+    if row["verdict"] == "pass":
+        return
+    head = f"{row['candidate']} on {_where(row)}: "
+    _line(f"{head}{row['verdict']}: {row['reason']}", _COLOURS[row["verdict"]])
+    if row["verdict"] == "fail":
+        for each in row["flipped_classes"][:_CLASSES]:
+            name = each["name"] or f"class {each['class_index']}"
+            _line(f"  {name}: {each['lost']} lost, {each['gained']} gained of {each['n']}")
+        if row["flipped_samples"]:
+            some = ", ".join(row["flipped_samples"][:_IMAGES])
+            _line(f"  images lost, surest first: {some}")
+    if row["environment_changes"]:
+        _line(f"  not only the model differs: {', '.join(row['environment_changes'])}", "yellow")
+
+
+def _line(text: str, style: str | None = None) -> None:
+    out.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+
+
+def _where(row: dict[str, Any]) -> str:
+    alone = row["condition"] in ("clean", "all", "val")
+    return str(row["benchmark"]) if alone else f"{row['benchmark']}/{row['condition']}"
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _write_csv(rows: Iterable[dict[str, Any]]) -> None:
+    from ops.results.comparison import COMPARISON
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(COMPARISON.names)
+    for row in rows:
+        writer.writerow(_cell(row[name]) for name in COMPARISON.names)
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return " ".join(value)
+    return repr(value) if isinstance(value, float) else value

@@ -1,0 +1,357 @@
+"""Bundles: complete and readable without the project, the same twice, and safe to take in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+from made_lake import Lake, made_logits, rows_of, val_name
+
+from ops.errors import ShiftlakeError
+from ops.results import compute_metrics, connect
+from ops.results.bundle import export_results
+from ops.results.bundle_import import NO_WEIGHTS, import_results
+from ops.results.connection import TABLES, VIEWS
+from ops.storage import open_root, paths
+
+CLEAN = [3, 1, 4, 1, 5, 9, 2, 6]
+
+
+def fill(lake, models=("resnet50", "vit_b_16")):
+    """Two models on the validation images, seen through the masks, and on a corruption."""
+    masks = ("imagenet_a", "imagenet_o", "imagenet_r")
+    val = lake.dataset("imagenet_1k/val", len(CLEAN))
+    fog = lake.dataset("imagenet_c/fog/3", 4, n_shards=1)
+    for seed, name in enumerate(models):
+        entry = lake.model(name, f"w{seed}")
+        logits = made_logits(CLEAN, seed)
+        lake.run(entry, val, rows_of(CLEAN, logits, masks=masks, source=val_name))
+        lake.run(entry, fog, rows_of(CLEAN[:4], logits[:4], source=val_name))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, catalog):
+    """A lake, and a bundle of all of it. Do not change either."""
+    folder = tmp_path_factory.mktemp("bundle")
+    lake = Lake(open_root(folder / "lake"))
+    fill(lake)
+    compute_metrics(lake.root, catalog)
+    lake.root.write_bytes(paths.results("report.html"), b"<!DOCTYPE html><title>r</title>")
+    return lake, export_results(lake.root, catalog, folder / "bundle"), folder / "bundle"
+
+
+@pytest.fixture
+def bundle(made, tmp_path):
+    """A copy of the bundle, to damage."""
+    return Path(shutil.copytree(made[2], tmp_path / "copy"))
+
+
+def hashes(folder):
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def manifest_of(folder):
+    return json.loads((folder / "manifest.json").read_text())
+
+
+def rewrite(folder, change):
+    """Change the manifest as an attacker would, with right hashes."""
+    manifest = manifest_of(folder)
+    change(manifest)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def relist(folder, path):
+    data = (folder / path).read_bytes()
+    stated = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+    rewrite(folder, lambda manifest: manifest["files"].update({path: stated}))
+
+
+def test_it_opens_in_plain_duckdb(made, monkeypatch):
+    lake, _, folder = made
+    monkeypatch.chdir(folder)
+    with duckdb.connect("results.duckdb", read_only=True) as theirs, connect(lake.root) as ours:
+        for name in sorted({*TABLES, *VIEWS}):
+            columns = [row[:2] for row in ours.execute(f"DESCRIBE {name}").fetchall()]
+            assert [row[:2] for row in theirs.execute(f"DESCRIBE {name}").fetchall()] == columns
+            query = f"FROM {name} ORDER BY ALL"
+            assert theirs.execute(query).fetchall() == ours.execute(query).fetchall(), name
+        (accuracies,) = theirs.execute("SELECT count(*) FROM accuracy").fetchone()
+        (rows,) = theirs.execute("SELECT count(*) FROM predictions").fetchone()
+        assert (accuracies > 0, rows) == (True, 2 * 12)
+        query = "SELECT sample_key, p_a FROM disagreements('resnet50', 'vit_b_16') ORDER BY ALL"
+        assert theirs.execute(query).fetchall() == ours.execute(query).fetchall()
+
+
+def test_the_manifest_names_every_file(made):
+    lake, done, folder = made
+    manifest = manifest_of(folder)
+    found = hashes(folder)
+    assert found.pop("results.duckdb") in (folder / "results.duckdb.sha256").read_text()
+    for name in ("manifest.json", "results.duckdb.sha256"):
+        found.pop(name)
+    assert {path: file["sha256"] for path, file in manifest["files"].items()} == found
+    assert "report.html" in found
+    assert [entry["name"] for entry in manifest["models"]] == ["resnet50", "vit_b_16"]
+    assert {run["dataset"] for run in manifest["runs"]} == {"imagenet_1k/val", "imagenet_c/fog/3"}
+    assert {each["dataset"]: each["n_samples"] for each in manifest["datasets"]} == {
+        "imagenet_1k/val": 8,
+        "imagenet_c/fog/3": 4,
+    }
+    assert manifest["written_with"]["duckdb"] == duckdb.__version__
+    assert (done.runs, done.files, done.models) == (4, len(found), ("resnet50", "vit_b_16"))
+    text = (folder / "manifest.json").read_text()
+    assert str(lake.root.url) not in text, "no local path is stored"
+
+
+def test_the_same_results_give_the_same_bytes(made, catalog, tmp_path):
+    lake, _, folder = made
+    export_results(lake.root, catalog, tmp_path / "again")
+    first, second = hashes(folder), hashes(tmp_path / "again")
+    for name in ("results.duckdb", "results.duckdb.sha256"):
+        assert first.pop(name)
+        assert second.pop(name)
+    assert first == second
+
+
+def test_some_models_alone_in_place_of_an_older_bundle(made, catalog, bundle, monkeypatch):
+    lake, _, _ = made
+    (bundle / "notes.txt").write_text("mine")
+    export_results(lake.root, catalog, bundle, models=["vit*"])
+    assert not (bundle / "models/resnet50.json").exists()
+    assert (bundle / "notes.txt").read_text() == "mine"
+    monkeypatch.chdir(bundle)
+    with duckdb.connect("results.duckdb", read_only=True) as connection:
+        for name in ("metrics", "runs", "models", "status", "accuracy", "predictions"):
+            (models,) = connection.execute(f"SELECT list(DISTINCT model) FROM {name}").fetchone()
+            assert models == ["vit_b_16"], name
+    with pytest.raises(ShiftlakeError, match=r"resnet50, vit_b_16[\s\S]*resnet101"):
+        export_results(lake.root, catalog, bundle, models=["resnet101"])
+
+
+def test_without_rows_it_is_small_and_no_import(made, catalog, tmp_path):
+    lake, _, _ = made
+    export_results(lake.root, catalog, tmp_path / "few", rows=False)
+    assert not (tmp_path / "few/predictions").exists()
+    # Anywhere: nothing but tables is in it.
+    with duckdb.connect(str(tmp_path / "few/results.duckdb"), read_only=True) as connection:
+        assert connection.execute("SELECT count(*) FROM accuracy").fetchone() != (0,)
+        assert connection.execute("FROM relative_robustness('resnet50')").fetchall()
+    assert len(manifest_of(tmp_path / "few")["runs"]) == 4
+    with pytest.raises(ShiftlakeError, match="no rows to import"):
+        import_results(tmp_path / "other", tmp_path / "few")
+
+
+def test_a_folder_of_something_else_is_left_alone(made, catalog, tmp_path):
+    lake, _, _ = made
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis/chapter1.tex").write_text("x")
+    with pytest.raises(ShiftlakeError, match=r"other files[\s\S]*chapter1"):
+        export_results(lake.root, catalog, tmp_path / "thesis")
+    assert (tmp_path / "thesis/chapter1.tex").read_text() == "x"
+
+
+def test_a_damaged_prediction_file_is_not_passed_on(made, catalog, tmp_path):
+    lake, _, _ = made
+    root = open_root(shutil.copytree(lake.root.url, tmp_path / "lake"))
+    (path, *_) = [p for p in root.list("predictions") if p.endswith(".parquet")]
+    data = bytearray(root.read_bytes(path))
+    data[100] ^= 1
+    root.write_bytes(path, bytes(data))
+    with pytest.raises(ShiftlakeError, match=r"not what its record says"):
+        export_results(root, catalog, tmp_path / "bad")
+    assert not (tmp_path / "bad/manifest.json").exists(), "unfinished is no bundle"
+
+
+def test_imported_runs_are_runs_like_any_other(made, catalog, tmp_path):
+    lake, _, folder = made
+    other = Lake(open_root(tmp_path / "other"))
+    for name, n in (("imagenet_1k/val", 8), ("imagenet_c/fog/3", 4)):
+        other.dataset(name, n, n_shards=2 if n == 8 else 1)
+    done = import_results(other.root, folder)
+    assert (len(done.runs), done.already_here, done.models) == (4, (), ("resnet50", "vit_b_16"))
+    compute_metrics(other.root, catalog)
+    with connect(lake.root) as ours, connect(other.root) as theirs:
+        for query in (
+            "SELECT * EXCLUDE (inputs) FROM metrics ORDER BY ALL",
+            "FROM predictions ORDER BY ALL",
+            "SELECT model, dataset, run_id, stale, versions, ended_at FROM runs ORDER BY ALL",
+        ):
+            assert theirs.execute(query).fetchall() == ours.execute(query).fetchall()
+        assert theirs.execute(
+            "SELECT DISTINCT state FROM status WHERE run_id IS NOT NULL"
+        ).fetchall() == [("done",)]
+        for (note,) in theirs.execute("SELECT note FROM models").fetchall():
+            assert note == NO_WEIGHTS
+    (note,) = other.root.list("results/imports")
+    assert other.root.read_json(note)["models"] == ["resnet50", "vit_b_16"]
+
+
+def test_a_second_import_changes_nothing(made, tmp_path):
+    _, _, folder = made
+    import_results(tmp_path / "other", folder)
+    (tmp_path / "other/results/imports").rename(tmp_path / "imports")
+    before = hashes(tmp_path / "other")
+    done = import_results(tmp_path / "other", folder)
+    assert (done.runs, len(done.already_here), done.models) == ((), 4, ())
+    shutil.rmtree(tmp_path / "other/results/imports")
+    assert hashes(tmp_path / "other") == before
+
+
+def test_the_same_model_here_keeps_its_entry(made, tmp_path):
+    _, _, folder = made
+    other = Lake(open_root(tmp_path / "other"))
+    other.model("resnet50", "w0", note="ours")
+    done = import_results(other.root, folder)
+    assert done.models == ("vit_b_16",)
+    assert other.root.read_json(paths.model("resnet50"))["note"] == "ours"
+
+
+def test_another_model_of_the_same_name_is_not_replaced(made, tmp_path):
+    _, _, folder = made
+    other = Lake(open_root(tmp_path / "other"))
+    other.model("resnet50", "another")
+    before = hashes(tmp_path / "other")
+    with pytest.raises(ShiftlakeError, match=r"is another one[\s\S]*weights"):
+        import_results(other.root, folder)
+    assert hashes(tmp_path / "other") == before
+
+
+def test_another_run_under_the_same_key_is_not_replaced(made, tmp_path):
+    lake, _, folder = made
+    root = open_root(shutil.copytree(lake.root.url, tmp_path / "other"))
+    (seal, *_) = [path for path in root.list("predictions") if path.endswith("run.json")]
+    record = root.read_json(seal)
+    record["files"][0]["sha256"] = "0" * 64
+    root.write_json(seal, record)
+    with pytest.raises(ShiftlakeError, match="Another run stands here"):
+        import_results(root, folder)
+
+
+def test_unfinished_shards_here_must_be_the_same(made, tmp_path):
+    lake, _, folder = made
+    root = open_root(shutil.copytree(lake.root.url, tmp_path / "other"))
+    (seal, *_) = [path for path in root.list("predictions") if path.endswith("run.json")]
+    root.remove(seal)
+    assert len(import_results(root, folder).runs) == 1, "the same shards, unsealed"
+    root.remove(seal)
+    part = next(p for p in root.list(seal.rpartition("/")[0]) if p.endswith(".parquet"))
+    root.write_bytes(part, b"other rows")
+    with pytest.raises(ShiftlakeError, match="Another run stands here"):
+        import_results(root, folder)
+    assert root.read_bytes(part) == b"other rows"
+
+
+def flip(folder, path):
+    data = bytearray((folder / path).read_bytes())
+    data[len(data) // 2] ^= 1
+    (folder / path).write_bytes(bytes(data))
+
+
+def some(folder, ending, top="predictions"):
+    return next(p for p in hashes(folder) if p.startswith(top) and p.endswith(ending))
+
+
+def a_cut_file(folder):
+    path = folder / some(folder, ".parquet")
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def a_missing_file(folder):
+    (folder / some(folder, ".parquet")).unlink()
+
+
+def a_file_nobody_named(folder):
+    (folder / "predictions/extra.parquet").write_bytes(b"x")
+
+
+def another_database(folder):
+    flip(folder, "results.duckdb")
+
+
+def a_link(folder):
+    path = folder / some(folder, ".parquet")
+    elsewhere = folder.parent / "elsewhere.parquet"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+
+
+def a_record_elsewhere(folder):
+    path = some(folder, "run.json")
+    record = json.loads((folder / path).read_text()) | {"model": "../../escape"}
+    (folder / path).write_text(json.dumps(record))
+    relist(folder, path)
+
+
+def a_file_outside(folder):
+    path = some(folder, "run.json")
+    record = json.loads((folder / path).read_text())
+    record["files"][0]["name"] = "../../../../../evil.parquet"
+    (folder / path).write_text(json.dumps(record))
+    relist(folder, path)
+
+
+def no_model(folder):
+    (folder / "models/resnet50.json").unlink()
+    rewrite(folder, lambda manifest: manifest["files"].pop("models/resnet50.json"))
+
+
+def a_model_of_another_name(folder):
+    path = folder / "models/resnet50.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"name": "vit_b_16"}))
+    relist(folder, "models/resnet50.json")
+
+
+@pytest.mark.parametrize(
+    ("damage", "match"),
+    [
+        (lambda f: flip(f, some(f, ".parquet")), "sha256"),
+        (lambda f: flip(f, some(f, ".parquet", "tables")), "sha256"),
+        (a_cut_file, "bytes"),
+        (a_missing_file, "no file"),
+        (a_file_nobody_named, "only the files"),
+        (another_database, "results.duckdb"),
+        (a_link, "symbolic link"),
+        (a_record_elsewhere, "the record of"),
+        (a_file_outside, "a path that a bundle has"),
+        (no_model, "the entry of every model"),
+        (a_model_of_another_name, "the entry of models/resnet50.json"),
+        (lambda f: rewrite(f, lambda m: m.update(format_version=2)), "format version 1"),
+        (lambda f: (f / "manifest.json").unlink(), "no bundle of results"),
+    ],
+)
+def test_a_bundle_that_is_not_right_is_refused_whole(bundle, tmp_path, damage, match):
+    damage(bundle)
+    with pytest.raises(ShiftlakeError, match=match):
+        import_results(tmp_path / "other", bundle)
+    assert not (tmp_path / "other").exists() or not open_root(tmp_path / "other").list("")
+
+
+FOREIGN = (
+    "../evil",
+    "/etc/passwd",
+    "predictions/../../evil.parquet",
+    "tables\\x.parquet",
+    "shards/x.tar",
+    "models/weights/x.pt",
+    "models/.hidden.json",
+    "tables//x.parquet",
+    "gates.yaml/x",
+    "weights",
+)
+
+
+@pytest.mark.parametrize("path", FOREIGN)
+def test_foreign_paths_are_refused(bundle, tmp_path, path):
+    stated = {"sha256": "0" * 64, "bytes": 1}
+    rewrite(bundle, lambda manifest: manifest["files"].update({path: stated}))
+    with pytest.raises(ShiftlakeError, match="must not hold"):
+        import_results(tmp_path / "other", bundle)
