@@ -16,6 +16,7 @@ on the machine moves less. The weights are random: the arithmetic is the same.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import shutil
@@ -104,7 +105,9 @@ def measure(
     folder: Path, reference: str, interpolation: str, count: int, options: argparse.Namespace
 ) -> dict[str, Any]:
     """Speeds of all sides with one model."""
-    root, manifest, files = store(folder, cycled(count))
+    # CLIP_benchmark's workers take a shard each: every one of them has something to do.
+    per_shard = min(256, -(-count // options.workers))
+    root, manifest, files = store(folder, cycled(count), per_shard)
     transform = Transform(interpolation=interpolation)
     torch.manual_seed(0)
     entry = register(
@@ -180,6 +183,7 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 images = max(BATCH_SIZE, round(count * options.scale))
                 rows.append(measure(Path(folder), reference, interpolation, images, options))
+            print(json.dumps(rows[-1]), flush=True)
     report(rows, options)
 
 
@@ -189,11 +193,14 @@ def report(rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
         f"Images/s from shards to rows, {options.workers} workers, {options.threads} threads",
         [
             {
-                "model": row["model"],
+                "model": row["model"].removesuffix("_050"),
                 "filter": row["filter"],
-                **{s: row["images_per_second"][s] for s in (*sides, "shiftlake")},
-                "ratio": " ".join(str(row["ratio"][side]) for side in sides),
-                "CPU ratio": " ".join(str(row["cpu_ratio"][side]) for side in sides),
+                "timm": row["images_per_second"]["timm"],
+                "timm, c.l.": row["images_per_second"]["timm_channels_last"],
+                "CLIP_b.": row["images_per_second"]["clip_benchmark"],
+                "Shiftlake": row["images_per_second"]["shiftlake"],
+                "ratios": " ".join(f"{row['ratio'][side]:.2f}" for side in sides),
+                "CPU ratios": " ".join(f"{row['cpu_ratio'][side]:.2f}" for side in sides),
             }
             for row in rows
         ],

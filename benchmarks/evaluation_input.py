@@ -89,7 +89,9 @@ def images_of(folder: Path | None, count: int) -> Iterator[bytes]:
     yield from (found[index % len(found)].read_bytes() for index in range(count))
 
 
-def store(folder: Path, images: Iterator[bytes]) -> tuple[Root, Manifest, Path]:
+def store(
+    folder: Path, images: Iterator[bytes], per_shard: int = 256
+) -> tuple[Root, Manifest, Path]:
     """The same images twice: as sealed shards, and as a folder of files."""
     files = folder / "files" / "class"
     files.mkdir(parents=True)
@@ -100,7 +102,7 @@ def store(folder: Path, images: Iterator[bytes]) -> tuple[Root, Manifest, Path]:
         meta = {"benchmark": benchmark, "condition": condition, "labels": [0], "format": "jpeg"}
         samples.append(Sample(f"{index:06d}", data, "jpg", 0, meta))
     root = open_root(folder / "lake")
-    manifest = write_dataset(root, DATASET, samples, label_space="ilsvrc1000", per_shard=256)
+    manifest = write_dataset(root, DATASET, samples, label_space="ilsvrc1000", per_shard=per_shard)
     return root, manifest, files.parent
 
 

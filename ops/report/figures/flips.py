@@ -102,8 +102,8 @@ def _row(axes: Axes, y: int, points: dict[str, _Point], models: Cast) -> None:
         value, lo, hi = points[model]
         colour = models.colour(model)
         if lo is not None and hi is not None:
-            axes.plot([max(lo, 0), hi], [at, at], color=colour, linewidth=1.4,
-                      solid_capstyle="butt")  # fmt: skip
+            bar = axes.hlines(at, max(lo, 0), hi, color=colour, linewidth=1.4)
+            mark(bar, model, "")
         (dot,) = axes.plot(
             [value], [at], marker=models.marker(model), color=colour, linestyle="",
             markersize=5.5, clip_on=False, zorder=4,

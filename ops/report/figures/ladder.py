@@ -137,7 +137,8 @@ def _model(axes: Axes, points: dict[float, _Point], model: str, models: Cast) ->
     colour = models.colour(model)
     for place, (_, lo, hi, _) in points.items():
         if lo is not None and hi is not None:
-            axes.vlines(place, lo, hi, color=colour, linewidth=1.4)
+            bar = axes.vlines(place, lo, hi, color=colour, linewidth=1.4)
+            mark(bar, model, "")
     values = [point[0] for point in points.values()]
     (line,) = axes.plot(
         list(points), values, color=colour, marker=models.marker(model), linewidth=1.2,

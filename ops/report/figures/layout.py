@@ -9,6 +9,7 @@ import numpy as np
 
 from ops.report import style
 from ops.report.cast import Cast
+from ops.report.svg import mark
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,4 +102,5 @@ def interval(axes: Axes, cast: Cast, model: str, xs: Any, ys: Any, lo: Any, hi: 
     )
     low, high = axes.get_ylim()
     if float((hi - lo).max()) > abs(high - low) / 60:
-        axes.fill_between(xs, lo, hi, color=cast.colour(model), alpha=0.14, linewidth=0)
+        band = axes.fill_between(xs, lo, hi, color=cast.colour(model), alpha=0.14, linewidth=0)
+        mark(band, model, "")

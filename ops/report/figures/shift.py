@@ -233,7 +233,8 @@ def _coloured(axes: Axes, point: _Own, models: Cast) -> None:
             continue
         ends = _inside(axes, list(bounds), "y" if vertical else "x")
         xs, ys = ([x, x], ends) if vertical else (ends, [y, y])
-        axes.plot(xs, ys, color=colour, linewidth=1.2, solid_capstyle="butt")
+        (bar,) = axes.plot(xs, ys, color=colour, linewidth=1.2, solid_capstyle="butt")
+        mark(bar, point.model, "")
     (dot,) = axes.plot(
         [x], [y], marker=models.marker(point.model), linestyle="", color=colour, markersize=6.5,
         markeredgecolor=style.PAPER, markeredgewidth=0.8, clip_on=False, zorder=5,

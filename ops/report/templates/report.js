@@ -138,5 +138,4 @@
     const drawn = event.target.closest("svg [data-model]");
     if (drawn) pick(drawn.dataset.model);
   });
-  // On paper there is nothing to click: every table shows what it shows now.
 })();
