@@ -11,6 +11,7 @@ import sys
 NAMES = (
     *("download", "sharding", "evaluation_input", "prediction_rows", "dagster_share", "bootstrap"),
     *("render", "render_scaling", "render_gpu"),
+    *("evaluation", "evaluation_gpu"),
 )
 WITH_PEERS = ("render", "render_sequences")
 

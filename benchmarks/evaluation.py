@@ -16,6 +16,7 @@ on the machine moves less. The weights are random: the arithmetic is the same.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import resource
@@ -41,6 +42,7 @@ from benchmarks.evaluation_peers import (
     timm_validate,
 )
 from benchmarks.report import machine, show, write
+from benchmarks.torch_input import FOUND
 from ops import catalog as catalogs
 from ops.inference import evaluate
 from ops.models import ModelEntry, Transform, load, register
@@ -176,6 +178,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--scale", type=float, default=1.0, help="of the number of images")
     options = parser.parse_args()
+    if not FOUND or importlib.util.find_spec("timm") is None:
+        print("The peers need torchvision and timm, which are not installed: nothing was measured.")
+        return
     torch.set_num_threads(options.threads)
     rows = []
     for reference, interpolation, count in MODELS:

@@ -154,6 +154,8 @@ def open_views(
         f"max_temp_directory_size = '{int(free * _DISK_SHARE)}B'",
         f"memory_limit = '{_quoted(memory_limit or MEMORY_LIMIT)}'",
         *([] if threads is None else [f"threads = {int(threads)}"]),
+        # A statement that takes long is no reason to write onto somebody's screen.
+        "enable_progress_bar = false",
         # A name that is no view must be an error, not a variable of some Python frame.
         "python_enable_replacements = false",
         "autoinstall_known_extensions = false",

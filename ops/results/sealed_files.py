@@ -12,6 +12,7 @@ import io
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
+from pathlib import Path
 from threading import RLock
 from typing import Any
 from urllib.parse import quote
@@ -35,8 +36,8 @@ FOLDERS = ("predictions", "tables")
 # root has an empty view with the right columns.
 _EMPTY = "predictions/model=_/benchmark=_/condition=_/stale=false/run_id=_/empty.parquet"
 
-# Gives the content of one file: bytes, or where it lies on this machine.
-Source = Callable[[], Any]
+# Gives the content of one file, or where it lies on this machine.
+Source = Callable[[], bytes | Path]
 Sources = Mapping[str, Source]
 
 
@@ -54,7 +55,8 @@ class SealedFiles(AbstractFileSystem):  # type: ignore[misc]
         super().__init__()
         self._predictions: Callable[[], Sources] = dict
         self._tables: Sources = {}
-        self._found: dict[str, Any] = {}
+        self._held: Sources | None = None
+        self._found: dict[str, tuple[str | bytes, int]] = {}
         # DuckDB's threads ask at once, and each thing is worked out once.
         self._lock = RLock()
 
@@ -84,9 +86,7 @@ class SealedFiles(AbstractFileSystem):  # type: ignore[misc]
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Name, size in bytes and type of one file."""
-        content = self._content(self._name(path))
-        size = len(content) if isinstance(content, bytes) else content.stat().st_size
-        return {"name": path, "size": size, "type": "file"}
+        return {"name": path, "size": self._content(self._name(path))[1], "type": "file"}
 
     def modified(self, path: str) -> datetime:
         """A fixed time: sealed files never change."""
@@ -102,25 +102,32 @@ class SealedFiles(AbstractFileSystem):  # type: ignore[misc]
         """
         if mode != "rb":
             raise PermissionError("Results are read-only: nothing can be written here.")
-        return SharedFile(self._content(self._name(path)))
+        return SharedFile(*self._content(self._name(path)))
 
     def _files(self) -> Sources:
-        with self._lock:
-            if "" not in self._found:
-                self._found[""] = self._predictions()
-            found: Sources = self._found[""]
-            return found
+        if self._held is None:
+            with self._lock:
+                if self._held is None:
+                    self._held = self._predictions()
+        return self._held
 
-    def _content(self, name: str) -> Any:
-        if name == _EMPTY:
-            return _empty_file()
+    def _content(self, name: str) -> tuple[str | bytes, int]:
+        """What a file holds, or where it lies on this machine, and its size."""
+        # Asked several times for each of thousands of files: the lock is for the first time.
+        known = self._found.get(name)
+        if known is not None:
+            return known
         with self._lock:
             if name not in self._found:
                 source = self._tables.get(self._table(name)) or self._files().get(name)
-                if source is None:
+                if source is None and name != _EMPTY:
                     raise FileNotFoundError(name)
                 # A remote file is checked and fetched once a connection, not on every read.
-                self._found[name] = source()
+                content = _empty_file() if source is None else source()
+                if isinstance(content, bytes):
+                    self._found[name] = content, len(content)
+                else:
+                    self._found[name] = str(content), content.stat().st_size
             return self._found[name]
 
     def _name(self, path: str) -> str:

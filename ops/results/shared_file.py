@@ -18,11 +18,13 @@ class SharedFile(io.RawIOBase):
 
     Parameters
     ----------
-    content : Path or bytes
+    content : Path, str or bytes
         A regular file on this machine, or what it would hold.
+    size : int, optional
+        Of the file in bytes, where it is known.
     """
 
-    def __init__(self, content: Path | bytes) -> None:
+    def __init__(self, content: Path | str | bytes, size: int | None = None) -> None:
         super().__init__()
         self._positions: dict[int, int] = {}
         self._bytes: memoryview | None = None
@@ -30,7 +32,7 @@ class SharedFile(io.RawIOBase):
             self._bytes, self._size = memoryview(content), len(content)
         else:
             self._descriptor = os.open(content, os.O_RDONLY)
-            self._size = os.fstat(self._descriptor).st_size
+            self._size = os.fstat(self._descriptor).st_size if size is None else size
 
     def readable(self) -> bool:
         """Always true."""

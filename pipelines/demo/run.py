@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from typing import Any
 
 import dagster as dg
 import typer
@@ -12,12 +13,12 @@ from ops.catalog import Catalog, load
 from ops.errors import ShiftlakeError
 from ops.rendering import expected_version
 from ops.results import leaderboard, status
+from ops.results.gate_file import read_gate
 from ops.shards import read_manifest, verify
-from ops.storage import Root, open_root
+from ops.storage import Root, open_root, paths
 from pipelines.cli.terminal import out
 from pipelines.dead_runs import close_dead_runs, process_tag
-from pipelines.demo.networks import NETWORKS
-from pipelines.demo.selection import datasets
+from pipelines.demo.selection import cells, datasets
 from pipelines.demo.upstream import serve_miniature
 from pipelines.environment import workplace
 from pipelines.pools import set_limits
@@ -34,7 +35,7 @@ def run_demo_here() -> None:
     out.rule("Shiftlake demo")
     out.print("[yellow]All images are drawn by a program: synthetic, no real data.[/yellow]")
     if place.overlay.exists() and is_done(root, load()):
-        out.print(leaderboard(root))
+        _show(root)
         out.print(f"Nothing to do: all of it is done and current ({_since(started)}).")
     else:
         with serve_miniature(place) as server:
@@ -51,14 +52,35 @@ def run_demo_here() -> None:
         if not result.success:
             out.print("[red]The demo failed; the run's log says why.[/red]")
             raise typer.Exit(1)
-        out.print(leaderboard(root))
+        _show(root)
         out.print(f"Done in {_since(started)}. Run it again: it has nothing left to do.")
     out.print(
-        "\nThe page of all this:  [bold]make dev[/bold]   (then http://127.0.0.1:3000)\n"
+        f"\nThe report:            [bold]{root.at(paths.results('report.html'))}[/bold]\n"
+        "The page of all this:  [bold]make dev[/bold]   (then http://127.0.0.1:3000)\n"
         "In SQL:                [bold].venv/bin/shiftlake sql "
         '"SELECT * FROM leaderboard"[/bold]\n'
         f"The data:              {place.root}",
         highlight=False,
+    )
+
+
+def _show(root: Root) -> None:
+    out.print(leaderboard(root))
+    out.print("\nThe gate: is the candidate, a network with one class forgotten, no worse?")
+    for row in read_gate(root).to_pylist():
+        out.print(_verdict(row), highlight=False)
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    """One line of the gate, in points."""
+    unit = 1 if row["metric"].endswith("_pct") else 100
+    delta, lo, hi, margin = (unit * row[name] for name in ("delta", "ci_lo", "ci_hi", "margin"))
+    colour = {"pass": "green", "fail": "red"}.get(row["verdict"], "yellow")
+    classes = [f"{item['name']} ({item['lost']})" for item in row["flipped_classes"] or ()]
+    return (
+        f"  [{colour}]{row['verdict']}[/{colour}] {row['benchmark']}/{row['condition']}: "
+        f"{delta:+.2f} points, from {lo:+.2f} to {hi:+.2f}, margin {margin:g}"
+        + (f"; lost {', '.join(classes)}" if classes else "")
     )
 
 
@@ -73,11 +95,14 @@ def is_done(root: Root, catalog: Catalog) -> bool:
                 return False
     except ShiftlakeError:
         return False
-    rows = [row for row in status(root, catalog) if row.dataset in names]
-    models = {row.model for row in rows}
-    return models >= {name for name, _, _ in NETWORKS} and all(
-        row.state == "done" and row.measured for row in rows
-    )
+    if not root.exists(paths.results("report.html")):
+        return False
+    there = {
+        (row.model, row.dataset)
+        for row in status(root, catalog)
+        if row.state == "done" and row.measured
+    }
+    return there >= set(cells(root))
 
 
 def _since(started: float) -> str:

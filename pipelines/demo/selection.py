@@ -10,8 +10,12 @@ from itertools import groupby
 
 from assets.partitions import BENCHMARKS
 from assets.suites import Suite, suites
+from ops.catalog.classes import understands
 from ops.corruptions import BENCHMARK_CORRUPTIONS
+from ops.models import list_models, read_model
 from ops.perturbations import PERTURBATIONS
+from ops.storage import Root
+from pipelines.demo.networks import CANDIDATE, NETWORKS, NORMALISER
 
 # What is rendered of each, in partitions; the rest is made by the same jobs, on demand.
 RENDERED: dict[str, tuple[str, ...]] = {
@@ -69,3 +73,18 @@ def evaluated_on(only: tuple[str, ...] | None = None) -> Iterator[tuple[str, str
         if inside:
             names = list(run)
             yield names[0], names[-1]
+
+
+def cells(root: Root) -> Iterator[tuple[str, str]]:
+    """Every network with every dataset that the demo evaluates it on."""
+    chosen = {name: None for name, _, _ in NETWORKS} | {NORMALISER: NORMALISED, CANDIDATE: JUDGED}
+    made = set(datasets())
+    registered = set(list_models(root))
+    for model, only in chosen.items():
+        space = read_model(root, model).label_space if model in registered else None
+        for name in only or BENCHMARKS.get_partition_keys():
+            for spec in suites()[name].specs:
+                # A network that is not there lacks everything.
+                known = space is None or understands(space, spec.label_space)
+                if spec.name in made and spec.evaluate and known:
+                    yield model, spec.name
