@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import dagster as dg
+from pydantic import Field
 
 from ops.catalog import MIRROR_VARIABLE, OVERLAY_VARIABLE, Catalog, load
 from ops.storage import Root, open_root
@@ -23,11 +24,15 @@ class Lake(dg.ConfigurableResource[Root]):
         Path or URL of a catalog overlay; empty for ``$SHIFTLAKE_CATALOG``.
     workers : int
         Processes that a build or an evaluation may use; 0 for all usable CPUs.
+    devices : list of str
+        Devices of an evaluation, such as ``cuda:0``, each taking shards; empty for the first GPU,
+        or the CPU where there is none.
     """
 
     root: str = ""
     catalog: str = ""
     workers: int = 0
+    devices: list[str] = Field(default_factory=list)
 
     def open(self) -> Root:
         """The storage root."""

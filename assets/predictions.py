@@ -49,10 +49,12 @@ def predictions(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
     Only what is missing or stale is computed. A benchmark that is not built, or whose labels the
     model does not know, is passed over and says so in the log.
     """
+    from ops.inference.failure import Failure
     from ops.models import list_models
 
     root, catalog = lake.open(), lake.load()
     registered = set(list_models(root))
+    again = False
     keys = [key for key in context.partition_keys if isinstance(key, dg.MultiPartitionKey)]
     wrong: list[str] = []
     for key in keys:
@@ -66,6 +68,7 @@ def predictions(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
         for dataset, error in failed:
             context.log.error(str(error))
             wrong.append(f"{model} on {dataset}: {error.what}")
+            again = again or Failure.of(error).kind in ("memory", "error")
         # What was evaluated has its rows; but a part of a benchmark is no materialization of it.
         if failed or not records:
             continue
@@ -90,7 +93,10 @@ def predictions(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
         wrong += count.problems
     if wrong:
         # A check recorded here cannot stop what comes after; the failed step does.
-        raise dg.Failure(f"Not everything could be evaluated: {'; '.join(wrong[:10])}")
+        # What a model does wrong it does wrong again; a device may have memory later.
+        raise dg.Failure(
+            f"Not everything could be evaluated: {'; '.join(wrong[:10])}", allow_retries=again
+        )
 
 
 @dg.asset_check(
@@ -140,20 +146,20 @@ class RowCount:
 def check_rows(root: Root, catalog: Catalog, key: dg.MultiPartitionKey) -> RowCount:
     """Compare the rows of a model on a benchmark with the samples of its sealed datasets."""
     from ops.inference import expected_rows
-    from ops.inference.tally import latest_run, tally
+    from ops.inference.tally import current_run, tally
     from ops.models import read_model
 
     model, benchmark = key.keys_by_dimension["model"], key.keys_by_dimension["benchmark"]
-    space = read_model(root, model).label_space
+    entry = read_model(root, model)
     problems: list[str] = []
     totals = {"expected": 0, "seen": 0, "failed": 0}
-    for spec in _answerable(root, catalog, space, benchmark):
+    for spec in _answerable(root, catalog, entry.label_space, benchmark):
         manifest = read_manifest(root, spec.name)
         expected = expected_rows(manifest)
         totals["expected"] += expected
-        record = latest_run(root, model, spec.name, manifest.version)
+        record = current_run(root, entry, manifest)
         if record is None:
-            problems.append(f"{spec.name}: {expected:,} rows expected, never evaluated")
+            problems.append(f"{spec.name}: {expected:,} rows expected, not evaluated as it is now")
             continue
         found = tally(root, record)
         if not found.rows == found.keys == expected:
@@ -185,10 +191,13 @@ def _evaluate(
     from ops.models import read_model
 
     try:
-        space = read_model(root, model).label_space
+        entry = read_model(root, model)
     except ShiftlakeError as error:
         return [], [FailedCell(benchmark, error)]
-    names = [spec.name for spec in _answerable(root, catalog, space, benchmark)]
+    if entry.imported:
+        context.log.info(f"{model} was imported with its results, and cannot be run: passed over")
+        return [], []
+    names = [spec.name for spec in _answerable(root, catalog, entry.label_space, benchmark)]
     return evaluate_many(root, catalog, model, names, workers=lake.processes, log=context.log.info)
 
 

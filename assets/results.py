@@ -10,7 +10,7 @@ from assets.plots import of_benchmarks, plots
 from assets.sources import OWNERS
 from ops.results import compute_metrics, connect
 from ops.results.families import CORRUPTED, PERTURBED
-from ops.results.golden import GoldenCheck, golden_checks
+from ops.results.reference import GoldenCheck, golden_checks
 
 
 @dg.asset(

@@ -245,19 +245,23 @@ def main() -> None:
     rows = make(given.folder, given.models, given.images)
     shards = list((given.folder / "predictions").rglob("*.parquet"))
     size = sum(file.stat().st_size for file in shards)
+    # What an earlier run of this script merged is laid aside meanwhile, and not made again.
+    merged_files, aside = given.folder / "compacted", given.folder.with_name("compacted-aside")
+    if merged_files.exists():
+        merged_files.rename(aside)
     table, cpu, every = [], [], {}
     for merged in (False, True):
         if merged:
+            if aside.exists():
+                aside.rename(merged_files)
             start = time.perf_counter()
             done = compact(given.folder)
             compacted = {
                 "seconds": round(time.perf_counter() - start, 1),
+                "merged_runs": done.merged,
                 "files": done.files,
                 "bytes_a_row": round(done.bytes / rows, 1),
             }
-        else:
-            # What an earlier run of this script merged.
-            subprocess.run(["rm", "-rf", str(given.folder / "compacted")], check=True)
         warm(given.folder / ("compacted" if merged else "predictions"))
         files = "merged" if merged else "a shard each"
         for name in CONTENDERS:

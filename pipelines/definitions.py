@@ -16,6 +16,7 @@ from assets.shards import shard_assets, shard_check_assets
 from assets.sources import source_assets
 from pipelines.environment import DEMO_VARIABLE
 from pipelines.jobs import Job, asset_jobs
+from pipelines.registration import register
 from pipelines.schedules import rebuild
 from pipelines.sensors import (
     changed_upstream,
@@ -45,7 +46,7 @@ def build_definitions(*, lake: Lake | None = None) -> dg.Definitions:
         report,
         *parity_assets(),
     ]
-    jobs: list[Job] = [*asset_jobs(), everything]
+    jobs: list[Job] = [*asset_jobs(), everything, register]
     if os.environ.get(DEMO_VARIABLE):
         from pipelines.demo.job import demo, train_networks
         from pipelines.demo.networks import networks

@@ -1,8 +1,9 @@
 """Sensors: a new model, a watched folder, a changed upstream, a changed prediction."""
 
+import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dagster as dg
 
@@ -11,9 +12,7 @@ from assets.partitions import BENCHMARKS, MODELS
 from assets.suites import source_files
 from ops.errors import ShiftlakeError
 from ops.fetch import probe, read_receipt, standing
-
-if TYPE_CHECKING:
-    from ops.models import ModelEntry
+from pipelines.registration import Watched
 
 WATCHED_VARIABLE = "SHIFTLAKE_MODELS"
 
@@ -40,86 +39,92 @@ def results_follow_predictions(
     job_name="evaluate",
     minimum_interval_seconds=30,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Gives every registered model its partition, and evaluates new ones once.",
+    description="Gives every registered model its partition, and evaluates what is new or changed.",
 )
 def new_models(context: dg.SensorEvaluationContext, lake: Lake) -> dg.SensorResult | dg.SkipReason:
-    """Registry entries without a partition become partitions with a run each."""
+    """Registry entries that are new, or other than at the last look, get a run each."""
     from ops.models import list_models, read_model
 
     root = lake.open()
-    known = set(context.instance.get_dynamic_partitions("model"))
-    new = [name for name in list_models(root) if name not in known]
-    if not new:
-        return dg.SkipReason("every registered model has its partition")
+    partitions = set(context.instance.get_dynamic_partitions("model"))
+    seen: dict[str, str] = json.loads(context.cursor) if context.cursor else {}
+    requests: list[dg.RunRequest] = []
+    for name in list_models(root):
+        try:
+            entry = read_model(root, name)
+        except ShiftlakeError as error:
+            # One damaged entry must not keep the others from their runs.
+            context.log.error(str(error))
+            continue
+        if entry.imported:
+            # Its results are here, and it cannot be run.
+            continue
+        stamp = hashlib.sha256(entry.model_dump_json().encode()).hexdigest()[:16]
+        # Who had a partition before the first look was evaluated by whoever gave it.
+        if seen.get(name, stamp if name in partitions else "") != stamp:
+            requests.append(_evaluation(name, stamp))
+        seen[name] = stamp
+    context.update_cursor(json.dumps(seen, sort_keys=True))
+    new = [name for name in seen if name not in partitions]
+    if not requests and not new:
+        return dg.SkipReason("every registered model is known as it is")
     return dg.SensorResult(
-        run_requests=[
-            _evaluation(entry, entry.weights.sha256 if entry.weights else "")
-            for entry in (read_model(root, name) for name in new)
-        ],
-        dynamic_partitions_requests=[MODELS.build_add_request(new)],
+        run_requests=requests, dynamic_partitions_requests=[MODELS.build_add_request(new)]
+    )
+
+
+def _evaluation(name: str, stamp: str) -> dg.RunRequest:
+    """All benchmarks of one model, once for what `stamp` stands for."""
+    first, last = (BENCHMARKS.get_partition_keys()[at] for at in (0, -1))
+    return dg.RunRequest(
+        run_key=f"{name}-{stamp}",
+        tags={
+            "dagster/asset_partition_range_start": f"{first}|{name}",
+            "dagster/asset_partition_range_end": f"{last}|{name}",
+        },
     )
 
 
 @dg.sensor(
-    job_name="evaluate",
+    job_name="register",
     minimum_interval_seconds=30,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description=f"Registers and evaluates what appears in the folder or S3 prefix named by "
-    f"{WATCHED_VARIABLE}: a YAML file beside its weights.",
+    description=f"Registers what appears in the folder or S3 prefix named by {WATCHED_VARIABLE}: "
+    "a YAML file beside its weights.",
 )
-def watched_models(
-    context: dg.SensorEvaluationContext, lake: Lake
-) -> dg.SensorResult | dg.SkipReason:
-    """Register new and changed models of the watched place; each is evaluated once.
+def watched_models(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+    """Ask for a registration of every new or changed model of the watched place.
 
-    The cursor holds what was registered, and what was refused, so that neither is tried again
-    before it changes.
+    Large weights take longer to register than a sensor may. A run that fails stays on the page with
+    its reason, and can be tried again there.
     """
     location = os.environ.get(WATCHED_VARIABLE, "")
     if not location:
         return dg.SkipReason(f"{WATCHED_VARIABLE} names no folder or prefix to watch")
-    from ops.models.watched import register_watched
     from ops.models.watched import watched_models as models_at
 
-    root = lake.open()
-    seen: dict[str, str] = json.loads(context.cursor) if context.cursor else {}
-    requests, names, waiting = [], [], []
     try:
         found = models_at(location)
     except ShiftlakeError as error:
         return dg.SkipReason(f"{error.what} {error.where}: {error.remedy}")
-    for model in found:
-        if not model.ready:
-            waiting.append(f"{model.name}: {model.waiting or model.problem}")
-        elif seen.get(model.name) != model.stamp:
-            seen[model.name] = model.stamp
-            try:
-                entry = register_watched(root, model)
-            except ShiftlakeError as error:
-                context.log.error(str(error))
-                waiting.append(f"{model.name}: {error.what}")
-                continue
-            requests.append(_evaluation(entry, model.stamp))
-            names.append(entry.name)
-    context.update_cursor(json.dumps(seen, sort_keys=True))
-    if not names:
+    waiting = [f"{m.name}: {m.waiting or m.problem}" for m in found if not m.ready]
+    seen: dict[str, str] = json.loads(context.cursor) if context.cursor else {}
+    new = [model for model in found if model.ready and seen.get(model.name) != model.stamp]
+    context.update_cursor(json.dumps(seen | {m.name: m.stamp for m in new}, sort_keys=True))
+    if not new:
         return dg.SkipReason("; ".join(waiting) or f"nothing new in {location}")
     for reason in waiting:
         context.log.info(reason)
     return dg.SensorResult(
-        run_requests=requests, dynamic_partitions_requests=[MODELS.build_add_request(names)]
-    )
-
-
-def _evaluation(entry: "ModelEntry", stamp: str) -> dg.RunRequest:
-    """All benchmarks of one model, once for what `stamp` stands for."""
-    first, last = (BENCHMARKS.get_partition_keys()[at] for at in (0, -1))
-    return dg.RunRequest(
-        run_key=f"{entry.name}-{stamp}",
-        tags={
-            "dagster/asset_partition_range_start": f"{first}|{entry.name}",
-            "dagster/asset_partition_range_end": f"{last}|{entry.name}",
-        },
+        run_requests=[
+            dg.RunRequest(
+                run_key=f"{model.name}-{model.stamp}",
+                run_config=dg.RunConfig(
+                    ops={"register_model": Watched(location=location, name=model.name)}
+                ),
+            )
+            for model in new
+        ]
     )
 
 

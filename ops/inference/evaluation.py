@@ -19,6 +19,7 @@ from ops.inference.record import RunRecord, read_run
 from ops.inference.recording import Effort, record_of
 from ops.inference.working import work
 from ops.models import read_model
+from ops.models.imported import refuse_imported
 from ops.parallel import usable_cpus
 from ops.shards import read_manifest
 from ops.storage import Root, open_root, paths
@@ -107,6 +108,7 @@ def evaluate(
     )
     if (sealed := _sealed(job)) is not None:
         return sealed
+    refuse_imported(entry, f"{entry.name} on {manifest.name}")
     if batch_size < 1 or (workers is not None and workers < 1):
         raise ShiftlakeError(
             "An evaluation needs at least one image a batch and one worker.",

@@ -9,7 +9,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ops.errors import ShiftlakeError
+from ops.inference.plan import plan_key, plan_numerics
 from ops.inference.record import RunRecord, read_run
+from ops.models import ModelEntry
+from ops.shards import Manifest
 from ops.storage import Root, paths
 
 
@@ -48,18 +51,20 @@ def tally(root: Root, record: RunRecord) -> Tally:
     return Tally(len(column), pc.count_distinct(column).as_py(), seen)
 
 
-def latest_run(root: Root, model: str, dataset: str, version: str) -> RunRecord | None:
-    """The newest finished evaluation of a model on this version of a dataset."""
-    folder = paths.run(model, dataset, "").rstrip("/")
+def current_run(root: Root, entry: ModelEntry, manifest: Manifest) -> RunRecord | None:
+    """The finished evaluation of a model and a dataset as both stand now; None if there is none.
+
+    An evaluation on a CPU and one on a GPU are different results; of two, the newer one.
+    """
     found: list[RunRecord] = []
-    for path in root.list(folder):
-        if not path.endswith("/run.json"):
-            continue
+    numerics = plan_numerics(entry, "cpu")
+    for device in ("cpu", "cuda"):
+        key = plan_key(entry, manifest, numerics.model_copy(update={"device": device}))
         try:
-            record = read_run(root, model, dataset, path.split("/")[-2])
+            record = read_run(root, entry.name, manifest.name, key)
         except ShiftlakeError:
             # A damaged record seals nothing.
             continue
-        if record is not None and record.dataset_version == version:
+        if record is not None:
             found.append(record)
     return max(found, key=lambda record: record.ended_at, default=None)

@@ -11,11 +11,8 @@ from ops.metrics.bootstrap import keyed_generator, stratified_bootstrap
 from ops.metrics.ce import ce_pct, mce_pct
 from ops.metrics.ce_severity_5 import ce_severity_5_pct, mce_severity_5_pct
 from ops.metrics.clopper_pearson import clopper_pearson
-from ops.metrics.clustered_bootstrap import (
-    clustered_bootstrap,
-    percentile_interval,
-    resampled_means,
-)
+from ops.metrics.clustered_bootstrap import forget_draws, resampled_means
+from ops.metrics.clustered_interval import clustered_bootstrap, clustered_interval
 from ops.metrics.confidence_histogram import confidence_histogram
 from ops.metrics.corruption import (
     Normaliser,
@@ -34,6 +31,7 @@ from ops.metrics.imagenet_o import detection_metrics
 from ops.metrics.masked import clean_companion, masked_prediction
 from ops.metrics.outlier_scores import energy, max_logit, max_sigmoid, max_softmax
 from ops.metrics.per_class import mean_per_class_accuracy
+from ops.metrics.percentile_interval import percentile_interval
 from ops.metrics.pm_k import pm_k_correct
 from ops.metrics.reassessed import real_correct
 from ops.metrics.relative_ce import relative_ce_pct, relative_mce_pct
@@ -41,7 +39,6 @@ from ops.metrics.relative_robustness import relative_robustness
 from ops.metrics.reliability import reliability
 from ops.metrics.rms_calib import rms_calib, rms_calib_legacy
 from ops.metrics.top5_distance import top5_distance
-from ops.metrics.topk import top_k_correct
 from ops.metrics.zipf_distance import zipf_distance
 
 __all__ = [
@@ -56,6 +53,7 @@ __all__ = [
     "clean_companion",
     "clopper_pearson",
     "clustered_bootstrap",
+    "clustered_interval",
     "confidence_histogram",
     "corruptions_15",
     "corruptions_19",
@@ -64,6 +62,7 @@ __all__ = [
     "effective_robustness",
     "energy",
     "flips",
+    "forget_draws",
     "fpr_at_recall",
     "keyed_generator",
     "masked_prediction",
@@ -89,6 +88,5 @@ __all__ = [
     "rms_calib_legacy",
     "stratified_bootstrap",
     "top5_distance",
-    "top_k_correct",
     "zipf_distance",
 ]

@@ -8,6 +8,7 @@ makes an interval up to sqrt(75) = 8.7 times too narrow.
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from collections.abc import Iterator
 
 import numpy as np
@@ -25,31 +26,11 @@ METHOD = f"bootstrap over source images, {RESAMPLES:,} resamples"
 _DRAWS = 1 << 18
 _PRODUCT = 256
 
+# Draws that are kept, in bytes: those of 50,000 images take 250 MB, and seconds to draw again.
+KEPT = 500_000_000
+
 # Sums of whole numbers up to here are exact in float32, and, with room for rounding, in float64.
 _BITS_32, _BITS_64 = 24, 52
-
-
-def clustered_bootstrap(
-    score: NDArray[np.floating], alpha: float = 0.05, *, resamples: int = RESAMPLES
-) -> tuple[float, float, float]:
-    """Mean of one score a source image, with its interval.
-
-    Parameters
-    ----------
-    score : ndarray of float, shape (M,)
-        One number a source image, its renderings already added up or averaged.
-    alpha : float
-        One minus the confidence, in (0, 1).
-    resamples : int
-
-    Returns
-    -------
-    mean, lo, hi : float
-        NaN bounds where :func:`percentile_interval` gives none.
-    """
-    score = np.asarray(score, np.float64)
-    drawn = resampled_means(score[:, None], resamples=resamples)[:, 0]
-    return float(np.mean(score)), *percentile_interval(drawn, alpha)
 
 
 def resampled_means(
@@ -88,6 +69,8 @@ def resampled_means(
     resamples. A resample is a row of counts, and all means are one matrix product. The numbers
     are put on a grid on which every sum is exact (whole numbers stay as they are), so no order
     of addition, number of threads or processor changes a bit.
+
+    The draws are kept for the next call over as many images, until :func:`forget_draws`.
     """
     values, step = _on_grid(total)
     images, columns = values.shape
@@ -98,11 +81,10 @@ def resampled_means(
     rows = images * one * counts[:1].astype(np.float64)
     found = np.empty((resamples, columns))
     drawn = np.empty((min(_PRODUCT, resamples), images), values.dtype)
-    draws = _resamples(images)
+    draws = _Draws(images, resamples)
     for start in range(0, resamples, _PRODUCT):
         some = drawn[: min(_PRODUCT, resamples - start)]
-        for times in some:
-            times[:] = next(draws)
+        draws.fill(some, start)
         sums = (some @ values).astype(np.float64) * step
         if not even:
             rows = (some.astype(counts.dtype, copy=False) @ counts).astype(np.float64) * one
@@ -111,29 +93,58 @@ def resampled_means(
     return found
 
 
-def percentile_interval(values: NDArray[np.floating], alpha: float = 0.05) -> tuple[float, float]:
-    """Percentile interval of a resampled statistic.
+# By number of images, four bits a count: image i beside image i + (images + 1) // 2.
+_kept: OrderedDict[int, NDArray[np.uint8]] = OrderedDict()
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (B,)
-        The statistic in each resample, denominators held fixed.
-    alpha : float
-        One minus the confidence, in (0, 1).
 
-    Returns
-    -------
-    lo, hi : float
-        NaN where a resample has no value, and where all are the same: no variation was seen, and
-        an interval of no width would claim a certainty that nobody has.
-    """
-    values = np.asarray(values, np.float64)
-    # Equal but for the rounding of the formula that was applied to each resample.
-    flat = np.ptp(values) <= 1e-12 * max(1.0, float(np.max(np.abs(values))))
-    if flat or not np.isfinite(values).all():
-        return float("nan"), float("nan")
-    lo, hi = np.quantile(values, [alpha / 2, 1 - alpha / 2])
-    return float(lo), float(hi)
+def forget_draws() -> None:
+    """Give back the memory of the draws that are kept."""
+    _kept.clear()
+
+
+class _Draws:
+    """How often each source image is in each resample: drawn, or as drawn before."""
+
+    def __init__(self, images: int, resamples: int) -> None:
+        self._images, self._half = images, (images + 1) // 2
+        self._known = _kept.get(images)
+        if self._known is not None and len(self._known) < resamples:
+            self._known = None
+        self._drawn = _resamples(images)
+        self._new: NDArray[np.uint8] | None = None
+        if self._known is not None:
+            _kept.move_to_end(images)
+        # Only whole sets of resamples: a few are drawn in no time.
+        elif resamples == RESAMPLES and resamples * self._half <= KEPT:
+            self._new = np.empty((resamples, self._half), np.uint8)
+
+    def fill(self, some: NDArray[np.floating], start: int) -> None:
+        """Write the counts of the resamples from `start` on; calls are in order."""
+        half = self._half
+        if self._known is not None:
+            packed = self._known[start : start + len(some)]
+            some[:, :half] = packed & 15
+            some[:, half:] = packed[:, : self._images - half] >> 4
+            return
+        for row, times in enumerate(some, start):
+            counts = next(self._drawn)
+            times[:] = counts
+            if self._new is not None:
+                if counts.max() > 15:
+                    # One image, drawn sixteen times: such a set is drawn again every time.
+                    self._new = None
+                    continue
+                self._new[row] = counts[:half]
+                self._new[row, : self._images - half] |= (counts[half:] << 4).astype(np.uint8)
+        if self._new is not None and start + len(some) == len(self._new):
+            _keep(self._images, self._new)
+
+
+def _keep(images: int, drawn: NDArray[np.uint8]) -> None:
+    """Keep these draws, and of the others those that were asked for last."""
+    _kept[images] = drawn
+    while sum(each.nbytes for each in list(_kept.values())) > KEPT:
+        _kept.popitem(last=False)
 
 
 def _resamples(images: int) -> Iterator[NDArray[np.int64]]:

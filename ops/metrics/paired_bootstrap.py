@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ops.metrics.clopper_pearson import clopper_pearson
-from ops.metrics.clustered_bootstrap import RESAMPLES, percentile_interval, resampled_means
+from ops.metrics.clustered_bootstrap import RESAMPLES, resampled_means
+from ops.metrics.percentile_interval import percentile_interval
 
 METHOD = f"paired bootstrap over source images, {RESAMPLES:,} resamples"
 FEW_METHOD = "exact bound, few source images differ"

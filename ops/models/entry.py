@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from ops.errors import ShiftlakeError
 from ops.models.transform import Transform
 
 Precision = Literal["fp32", "bf16", "fp16"]
@@ -24,6 +26,7 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _BY_CODE = ("checkpoint", "callable")
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
 class WeightsFile(BaseModel):
@@ -59,8 +62,8 @@ class ModelEntry(BaseModel):
         The name at its source: timm's name, torchvision's ``NAME@WEIGHTS``, open_clip's
         ``ARCHITECTURE/TAG``, the hub's ``organisation/repository``, the file name of a program.
         Otherwise ``module:callable``: a class that derives from ``torch.nn.Module``, or a function
-        that its own package defines. Nothing of Python's standard library, and no function of
-        torch, is accepted; see :mod:`ops.models.loading`.
+        of a trusted package. Nothing of Python's standard library, and no function of torch, is
+        accepted; see :mod:`ops.models.callables`.
     revision : str or None
         The hub's commit, 40 hex digits.
     kwargs : dict
@@ -93,11 +96,15 @@ class ModelEntry(BaseModel):
         Whether it was trained on generated images; its numbers are then no benchmark results.
     training : str or None
         What determined the training, as a hash, where the weights were made here.
+    origin : str or None
+        The watched folder or prefix it came from; None where a person registered it.
+    imported : bool
+        Whether it came with results of another place. Nothing it names is ever loaded.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    name: Annotated[str, Field(pattern=_NAME)]
     kind: Kind
     reference: Annotated[str, Field(min_length=1)]
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
@@ -116,6 +123,8 @@ class ModelEntry(BaseModel):
     normaliser: bool = False
     synthetic: bool = False
     training: str | None = None
+    origin: str | None = None
+    imported: bool = False
     note: str = ""
 
     @field_validator("class_map")
@@ -146,3 +155,22 @@ class ModelEntry(BaseModel):
         if self.kind == "open_clip" and self.label_space != "ilsvrc1000":
             raise ValueError("the prompts of a zero-shot model are about ilsvrc1000 alone")
         return self
+
+
+def checked_name(name: str, where: object) -> str:
+    """The name, if a model can have it; asked before any source is.
+
+    Raises
+    ------
+    ShiftlakeError
+        If it could not name a folder.
+    """
+    if re.fullmatch(_NAME, name) and "\n" not in name:
+        return name
+    raise ShiftlakeError(
+        "A model cannot have this name.",
+        expected="letters, digits, '.', '_' and '-', the first a letter or digit",
+        found=repr(name),
+        where=where,
+        remedy="choose another name",
+    )

@@ -91,7 +91,11 @@ def clean_archive(path: Path, where: object = None) -> io.BytesIO:
             remedy="export the model again where you trust it, from parameters that are plain "
             "tensors, or register its state dict with module:callable",
         ) from found
-    except (zipfile.BadZipFile, OSError, KeyError, ValueError, TypeError, AttributeError) as error:
+    except (
+        *(zipfile.BadZipFile, OSError, KeyError, ValueError, TypeError, AttributeError),
+        # JSON in JSON in JSON: nothing that torch writes is as deep.
+        RecursionError,
+    ) as error:
         raise ShiftlakeError(
             "The exported program cannot be read.",
             expected="a .pt2 file that torch.export.save of torch 2.8 or later wrote",

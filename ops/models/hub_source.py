@@ -14,9 +14,10 @@ from typing import Any
 import torch
 
 from ops.errors import ShiftlakeError
-from ops.models.entry import ModelEntry, Precision
+from ops.models.entry import ModelEntry, Precision, checked_name
 from ops.models.extras import extra
-from ops.models.timm_source import transform_of
+from ops.models.hub_weights import read_hub_weights
+from ops.models.timm_source import refuse_files, transform_of, with_weights
 from ops.models.weights import load_strictly
 
 # What config.json says about the labels' names alone: long, and no part of the network.
@@ -52,10 +53,13 @@ def from_hub(
     Raises
     ------
     ShiftlakeError
-        If timm or huggingface_hub is missing, the hub has no such repository or revision, or the
-        repository is not in timm's format.
+        If a model cannot have the name, timm or huggingface_hub is missing, the hub has no such
+        repository or revision, the repository is not in timm's format, or timm would read other
+        files while it builds the network.
     """
+    refuse_files(kwargs or {}, reference)
     repository, _, revision = reference.partition("@")
+    name = checked_name(repository.rpartition("/")[2] if name is None else name, reference)
     timm = extra("timm", "timm", reference)
     extra("timm.data", "timm", reference)
     hub = extra("huggingface_hub", "hugging_face", reference)
@@ -86,6 +90,7 @@ def from_hub(
             "as module:callable",
         )
     stated, architecture, own = timm.models.load_model_config_from_hf(f"{repository}@{commit}")
+    refuse_files(own, f"{reference}, config.json")
     stated = {key: value for key, value in stated.items() if key not in _UNUSED}
     arguments = {
         "architecture": architecture,
@@ -94,7 +99,7 @@ def from_hub(
     }
     resolved = timm.data.resolve_data_config({}, pretrained_cfg=stated, use_test_size=True)
     return ModelEntry(
-        name=name or repository.rpartition("/")[2],
+        name=name,
         kind="hugging_face",
         reference=repository,
         revision=commit,
@@ -112,16 +117,19 @@ def create(entry: ModelEntry, *, pretrained: bool) -> torch.nn.Module:
     Raises
     ------
     ShiftlakeError
-        If timm cannot build it, or the hub does not give the weights.
+        If timm cannot build it, the hub does not give the weights, or they would run code or do
+        not fit.
     """
     timm = extra("timm", "timm", entry.reference)
     stated = entry.kwargs
+    own = stated.get("model_args") or {}
+    refuse_files(own, entry.reference)
     try:
         network: torch.nn.Module = timm.create_model(
             stated["architecture"],
             pretrained=False,
             pretrained_cfg=stated.get("pretrained_cfg") or None,
-            **(stated.get("model_args") or {}),
+            **own,
         )
     except Exception as error:  # timm raises what it likes
         raise ShiftlakeError(
@@ -135,9 +143,13 @@ def create(entry: ModelEntry, *, pretrained: bool) -> torch.nn.Module:
         return network
     address = f"{entry.reference}@{entry.revision}"
     try:
-        fetched: torch.nn.Module = timm.create_model(
-            f"hf-hub:{address}", pretrained=True, **(stated.get("model_args") or {})
+        config = stated.get("pretrained_cfg") or {}
+        state = read_hub_weights(
+            entry.reference, revision=entry.revision, filename=config.get("hf_hub_filename")
         )
+        fetched = with_weights(stated["architecture"], config, state, own)
+    except ShiftlakeError:
+        raise
     except Exception as error:
         raise _unreachable(error, address) from error
     load_strictly(network, fetched.state_dict(), where=address)

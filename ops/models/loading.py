@@ -1,27 +1,22 @@
 """From a registry entry to a network with its weights, in evaluation mode.
 
 An entry names code that is already installed, and cannot bring any. What it may name is a network
-class, or a function that its own package defines: neither Python's standard library nor torch's
-functions, which run commands and load code (``os:system``, ``torch.hub:load``). Importing a
-package still runs that package, so a registry is to be trusted as far as what is installed.
+class of any package, or a function of a package that is trusted with it; see
+:mod:`ops.models.callables`. Importing a package still runs that package, so a registry is to be
+trusted as far as what is installed.
 """
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import sys
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from ops.errors import ShiftlakeError
-from ops.models import hub_source, timm_source, torchvision_source, weights, zero_shot
+from ops.models import callables, hub_source, timm_source, torchvision_source, weights, zero_shot
 from ops.models.entry import ModelEntry
+from ops.models.imported import refuse_imported
 from ops.storage import Root, paths
-
-_NOT_NETWORKS = sys.stdlib_module_names | {"builtins", "__main__"}
 
 
 def load(root: Root, entry: ModelEntry) -> torch.nn.Module:
@@ -46,8 +41,10 @@ def load(root: Root, entry: ModelEntry) -> torch.nn.Module:
     Raises
     ------
     ShiftlakeError
-        If the weights are missing or altered, or do not fit the architecture.
+        If the entry was imported, or the weights are missing or altered, or do not fit the
+        architecture.
     """
+    refuse_imported(entry, root.at(paths.model(entry.name)))
     if entry.weights is None:
         raise ShiftlakeError(
             "The model has no weights.",
@@ -90,6 +87,7 @@ def program(entry: ModelEntry, path: Path, where: object = None) -> torch.nn.Mod
     ShiftlakeError
         If it is refused, damaged, or needs a library that is missing.
     """
+    refuse_imported(entry, where or path)
     if entry.kind == "exported":
         from ops.models.exported import open_program
 
@@ -111,9 +109,10 @@ def architecture(entry: ModelEntry, *, pretrained: bool) -> torch.nn.Module:
     Raises
     ------
     ShiftlakeError
-        If it cannot be imported, is no network class and no function of its own package, or
+        If it cannot be imported, is no network class and no function of a trusted package, or
         what comes back is no ``torch.nn.Module``.
     """
+    refuse_imported(entry, entry.name)
     if entry.kind == "timm":
         wanted = pretrained and bool(entry.kwargs.get("pretrained", True))
         return timm_source.create(entry.reference, {**entry.kwargs, "pretrained": wanted})
@@ -123,7 +122,7 @@ def architecture(entry: ModelEntry, *, pretrained: bool) -> torch.nn.Module:
         return hub_source.create(entry, pretrained=pretrained)
     if entry.kind == "open_clip":
         return zero_shot.create(entry, pretrained=pretrained)
-    model = _call(entry.reference, entry.kwargs)
+    model = callables.call(entry.reference, entry.kwargs)
     if not isinstance(model, torch.nn.Module):
         raise ShiftlakeError(
             "The architecture is not a network.",
@@ -133,55 +132,3 @@ def architecture(entry: ModelEntry, *, pretrained: bool) -> torch.nn.Module:
             remedy="name the class, or a function that returns an instance",
         )
     return model
-
-
-def _call(reference: str, kwargs: dict[str, Any]) -> Any:
-    module, _, name = reference.partition(":")
-    package = module.partition(".")[0]
-    # Before the import: some modules of the standard library act when they are imported.
-    if package in _NOT_NETWORKS:
-        raise _refused(reference, "a module of Python itself")
-    try:
-        made = getattr(importlib.import_module(module), name)
-    except Exception as error:  # a module raises what it likes while it is imported
-        raise ShiftlakeError(
-            "The architecture cannot be imported.",
-            expected="module:callable on the Python path",
-            found=f"{type(error).__name__}: {error}",
-            where=reference,
-            remedy="check the name, and that the module is installed here and on every worker",
-        ) from error
-    if not (inspect.isclass(made) and issubclass(made, torch.nn.Module)):
-        if not inspect.isfunction(made):
-            raise _refused(reference, f"a {type(made).__name__}")
-        home = str(made.__module__).partition(".")[0]
-        if home != package or package == "torch":
-            raise _refused(reference, f"a function of {made.__module__}")
-    try:
-        return made(**kwargs)
-    except TypeError as error:
-        raise ShiftlakeError(
-            "The architecture does not take these arguments.",
-            expected="keyword arguments of the callable",
-            found=f"{kwargs}: {error}",
-            where=reference,
-            remedy="correct kwargs in the entry",
-        ) from error
-    except Exception as error:  # so does a network while it is made
-        raise ShiftlakeError(
-            "The architecture fails while it is made.",
-            expected="a network",
-            found=f"{type(error).__name__}: {error}",
-            where=f"{reference}, {kwargs}",
-            remedy="call it in Python with the same arguments, and correct it or them",
-        ) from error
-
-
-def _refused(reference: str, found: str) -> ShiftlakeError:
-    return ShiftlakeError(
-        "The architecture is refused: it is not code that makes a network.",
-        expected="a class that derives from torch.nn.Module, or a function of its own package",
-        found=found,
-        where=reference,
-        remedy="name the network's class, or a function in your package that returns an instance",
-    )

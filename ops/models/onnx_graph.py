@@ -88,9 +88,17 @@ class OnnxGraph(torch.nn.Module):
         if images.device.type == "cpu":
             if images.dtype == torch.bfloat16:
                 raise self._bf16()
-            found = session.run([self._output], {self._input: images.numpy()})[0]
+            try:
+                found = session.run([self._output], {self._input: images.numpy()})[0]
+            except Exception as error:  # onnxruntime's classes have no base but Exception
+                raise _as_torch(error) from error
             return torch.from_numpy(found)
-        return self._run_on_gpu(session, images)
+        try:
+            return self._run_on_gpu(session, images)
+        except ShiftlakeError:
+            raise
+        except Exception as error:
+            raise _as_torch(error) from error
 
     def _run_on_gpu(self, session: Any, images: torch.Tensor) -> torch.Tensor:
         if images.dtype == torch.bfloat16:
@@ -134,7 +142,11 @@ class OnnxGraph(torch.nn.Module):
             providers.insert(0, ("CUDAExecutionProvider", options))
         options = runtime.SessionOptions()
         options.log_severity_level = 3
-        options.intra_op_num_threads = torch.get_num_threads()
+        # Batches run side by side already; and how many threads add up a row would change it.
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        for pool in ("intra_op", "inter_op"):
+            options.add_session_config_entry(f"session.{pool}.allow_spinning", "0")
         options.use_deterministic_compute = self._deterministic
         try:
             return runtime.InferenceSession(str(self._path), options, providers=providers)
@@ -155,6 +167,16 @@ class OnnxGraph(torch.nn.Module):
             where=self._where,
             remedy="export the model with a float32 input, cast inside",
         )
+
+
+def _as_torch(error: Exception) -> RuntimeError:
+    """The same failure in the classes that torch has for it, so that callers can tell memory."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    short_of_memory = isinstance(error, MemoryError) or any(
+        told in str(error) for told in ("Failed to allocate", "BFCArena", "out of memory")
+    )
+    kind = torch.OutOfMemoryError if short_of_memory else RuntimeError
+    return kind(f"onnxruntime: {lines[0]}")
 
 
 def bundled(path: Path) -> tuple[bytes | None, Precision, int]:

@@ -79,9 +79,13 @@ def register(
     ShiftlakeError
         If the weights are missing, would run code, or do not fit the architecture; if the
         catalog has no such label space, or the class map leaves it; if the blank image shows that
-        the outputs cannot be used; or if the name is another model's and `replace` is False.
+        the outputs cannot be used; or if the name is another model's and `replace` is False, or
+        the entry has an origin and the name's present one has another or none.
     """
     root = open_root(root)
+    _refuse_another_origin(root, entry)
+    # Who registers it here answers for it.
+    entry = entry.model_copy(update={"imported": False})
     classes = check_class_map(entry, catalog.load().label_spaces)
     if weights is None and entry.kind in _BY_FILE:
         raise ShiftlakeError(
@@ -108,6 +112,8 @@ def register(
         check_outputs(ready.model, ready.entry, classes)
     stored = _described(ready.content, ready.suffix)
     registered = ready.entry.model_copy(update={"weights": stored})
+    # Again: to build it and to try it can take minutes.
+    _refuse_another_origin(root, registered)
     if not replace:
         _refuse_another(root, registered)
     if not root.exists(rel := paths.weights(stored.sha256, stored.suffix)):
@@ -180,6 +186,23 @@ def _unknown(root: Root, name: str) -> ShiftlakeError:
         where=root.at("models"),
         remedy="register it first" + (", or take one of those named" if near else ""),
     )
+
+
+def _refuse_another_origin(root: Root, entry: ModelEntry) -> None:
+    """What a watched folder brings takes no name from a person, nor from another folder."""
+    if entry.origin is None or not root.exists(paths.model(entry.name)):
+        return
+    former = read_model(root, entry.name)
+    if former.origin != entry.origin:
+        raise ShiftlakeError(
+            "The name of a watched model is another model's.",
+            expected=f"no model {entry.name}, or one that came from {entry.origin}",
+            found=f"{former.reference}, "
+            + (f"from {former.origin}" if former.origin else "registered by hand"),
+            where=root.at(paths.model(entry.name)),
+            remedy=f"give the file in the watched folder another name, or let it have this one: "
+            f"shiftlake model remove {entry.name}",
+        )
 
 
 def _refuse_another(root: Root, registered: ModelEntry) -> None:

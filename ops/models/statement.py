@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ops.errors import ShiftlakeError
-from ops.models.entry import Head, ModelEntry, Precision
+from ops.models.entry import Head, ModelEntry, Precision, checked_name
 from ops.models.transform import Interpolation, Transform
 
 FORMS = (
@@ -117,9 +117,10 @@ def entry_of(
     Raises
     ------
     ShiftlakeError
-        If a field makes no sense, the library of the source is missing, or the source does not
-        know the model.
+        If a model cannot have the name, a field makes no sense, the library of the source is
+        missing, or the source does not know the model.
     """
+    checked_name(name, statement.reference)
     entry, weights = _source(name, statement, weights)
     given = {
         "label_space": statement.label_space or entry.label_space,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import Any
 
 import torch
 
 from ops.errors import ShiftlakeError
-from ops.models.entry import ModelEntry, Precision
+from ops.models.entry import ModelEntry, Precision, checked_name
 from ops.models.extras import extra
 from ops.models.transform import Transform
 from ops.models.weights import load_strictly
@@ -18,6 +19,8 @@ _SET_WITH_WEIGHTS: dict[str, dict[str, Any]] = {
     "googlenet": {"transform_input": True, "aux_logits": False, "init_weights": False},
     "inception_v3": {"transform_input": True, "init_weights": False},
 }
+# ``denselayer1.norm.1.weight``, which today is ``denselayer1.norm1.weight``.
+_DOTTED = re.compile(r"(\.denselayer\d+\.(?:norm|conv))\.(?=[12]\.)")
 
 
 def from_torchvision(
@@ -49,10 +52,11 @@ def from_torchvision(
     Raises
     ------
     ShiftlakeError
-        If torchvision is missing, has no such classifier or weights, or the transform is not a
-        resize and crop.
+        If a model cannot have the name, torchvision is missing, has no such classifier or
+        weights, or the transform is not a resize and crop.
     """
     builder, _, wanted = reference.partition("@")
+    name = checked_name(builder if name is None else name, reference)
     models = extra("torchvision.models", "torchvision", reference)
     known = models.list_models(module=models)
     if builder not in known:
@@ -64,7 +68,7 @@ def from_torchvision(
         raise _unknown(f"weights for {builder}", wanted, there, reference)
     chosen = weights[wanted] if wanted else weights.DEFAULT
     return ModelEntry(
-        name=name or builder,
+        name=name,
         kind="torchvision",
         reference=f"{builder}@{chosen.name}",
         kwargs={**_SET_WITH_WEIGHTS.get(builder, {}), **(kwargs or {})},
@@ -112,6 +116,9 @@ def create(entry: ModelEntry, *, pretrained: bool) -> torch.nn.Module:
         ) from error
     if builder == "googlenet" and not entry.kwargs.get("aux_logits", True):
         state = {key: value for key, value in state.items() if not key.startswith("aux")}
+    if builder.startswith("densenet"):
+        # Published when a module's name could still have a dot in it.
+        state = {_DOTTED.sub(r"\1", key): value for key, value in state.items()}
     load_strictly(network, dict(state), where=entry.reference)
     return network
 

@@ -1,6 +1,8 @@
-"""One blank image through a model, when it is registered: what is wrong shows at once."""
+"""A blank image through a model, when it is registered: what is wrong shows at once."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 
@@ -9,7 +11,7 @@ from ops.models.entry import ModelEntry
 
 
 def check_outputs(model: torch.nn.Module, entry: ModelEntry, classes: int) -> None:
-    """Send one grey image through a model on the CPU, in float32.
+    """Send one grey image through a model on the CPU, in float32; rarely another one.
 
     Parameters
     ----------
@@ -27,23 +29,7 @@ def check_outputs(model: torch.nn.Module, entry: ModelEntry, classes: int) -> No
         that are not finite, or probabilities where logits are expected.
     """
     height, width = entry.transform.output_size
-    image = torch.full((1, 3, height, width), 0.5)
-    mean = torch.tensor(entry.transform.mean).view(1, 3, 1, 1)
-    std = torch.tensor(entry.transform.std).view(1, 3, 1, 1)
-    try:
-        with torch.inference_mode():
-            logits = model((image - mean) / std)
-    except ShiftlakeError:
-        raise
-    except Exception as error:  # a network raises what it likes
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise _refused(
-            entry,
-            "The model fails on a blank image.",
-            f"logits for an image of 3 x {height} x {width}",
-            f"{type(error).__name__}: {lines[0] if lines else ''}",
-            "check the input size (--crop, --resize) and the architecture's arguments (--kwargs)",
-        ) from error
+    logits = _outputs(model, entry, torch.full((1, 3, height, width), 0.5))
     if not torch.is_tensor(logits) or logits.ndim != 2 or len(logits) != 1:
         raise _refused(
             entry,
@@ -82,6 +68,42 @@ def check_outputs(model: torch.nn.Module, entry: ModelEntry, classes: int) -> No
             f"{expected} values from 0 up, with the sum {total:.4f}",
             "take the softmax off the end of the model",
         )
+    if entry.head == "sigmoid" and _within_unit(values):
+        # Logits of one image may happen to lie there; those of a quite different one as well may
+        # not, unless a sigmoid made them.
+        steps = torch.linspace(0, 1, 3 * height * width).view(1, 3, height, width)
+        if _within_unit(_outputs(model, entry, steps).float()):
+            raise _refused(
+                entry,
+                "The model returns probabilities, not logits.",
+                "logits, which a sigmoid head turns into probabilities itself",
+                f"{expected} values from 0 to 1 for each of two different images",
+                "take the sigmoid off the end of the model",
+            )
+
+
+def _outputs(model: torch.nn.Module, entry: ModelEntry, image: torch.Tensor) -> Any:
+    """What the model gives for an image of shape (1, 3, height, width) on the scale 0 to 1."""
+    mean = torch.tensor(entry.transform.mean).view(1, 3, 1, 1)
+    std = torch.tensor(entry.transform.std).view(1, 3, 1, 1)
+    try:
+        with torch.inference_mode():
+            return model((image - mean) / std)
+    except ShiftlakeError:
+        raise
+    except (Exception, SystemExit) as error:  # a network raises what it likes
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise _refused(
+            entry,
+            "The model fails on a blank image.",
+            f"logits for an image of 3 x {image.shape[2]} x {image.shape[3]}",
+            f"{type(error).__name__}: {lines[0] if lines else ''}",
+            "check the input size (--crop, --resize) and the architecture's arguments (--kwargs)",
+        ) from error
+
+
+def _within_unit(values: torch.Tensor) -> bool:
+    return bool(((values >= 0) & (values <= 1)).all())
 
 
 def _refused(

@@ -12,13 +12,13 @@ import struct
 import time
 import zipfile
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
 
 from ops.errors import ShiftlakeError
-from ops.models.entry import ModelEntry
+from ops.models.entry import ModelEntry, checked_name
 from ops.models.registry import register
 from ops.models.statement import PROGRAMS, Statement, entry_of, stated
 from ops.storage import Root, open_root
@@ -121,7 +121,9 @@ def watched_models(location: str, *, settle: float = 10.0) -> list[WatchedModel]
 
 
 def register_watched(root: Root | str, model: WatchedModel, *, check: bool = True) -> ModelEntry:
-    """Register a model of a watched folder; a model of its name is replaced.
+    """Register a model of a watched folder.
+
+    A model of its name is replaced if it came from the same folder.
 
     Parameters
     ----------
@@ -140,7 +142,8 @@ def register_watched(root: Root | str, model: WatchedModel, *, check: bool = Tru
     Raises
     ------
     ShiftlakeError
-        If it is not ready, its weights are not those it says, or it cannot be registered.
+        If it is not ready, its weights are not those it says, its name is a model's that came
+        from elsewhere or that a person registered, or it cannot be registered.
     """
     if model.statement is None or not model.ready:
         raise ShiftlakeError(
@@ -176,21 +179,24 @@ def register_watched(root: Root | str, model: WatchedModel, *, check: bool = Tru
                 (link := folder / named).unlink(missing_ok=True)
                 link.symlink_to(local)
                 try:
-                    return _registered(root, model.name, model.statement, link, check)
+                    return _registered(root, model, link, check)
                 finally:
                     link.unlink()
                     folder.rmdir()
-        return _registered(root, model.name, model.statement, local, check)
+        return _registered(root, model, local, check)
     finally:
         if model.weights is not None:
             source.drop_copy(model.weights)
 
 
 def _registered(
-    root: Root | str, name: str, statement: Statement, weights: Any, check: bool
+    root: Root | str, model: WatchedModel, weights: Path | None, check: bool
 ) -> ModelEntry:
-    entry, file = entry_of(name, statement, weights)
-    return register(root, entry, file, check=check)
+    assert model.statement is not None
+    entry, file = entry_of(model.name, model.statement, weights)
+    # Written out in full, whichever way the folder was named.
+    origin = open_root(model.location).url
+    return register(root, entry.model_copy(update={"origin": origin}), file, check=check)
 
 
 def _unreadable(error: OSError, where: str) -> ShiftlakeError:
@@ -214,13 +220,16 @@ def _described(
     path = PurePosixPath(file)
     found = WatchedModel(location, file, path.stem, _stamp(_state(root, file)))
     try:
+        checked_name(path.stem, file)
         text = root.read_bytes(file).decode()
         fields = yaml.safe_load(text)
+    except ShiftlakeError as error:
+        return _broken(found, f"{error.what} {error.expected}; found {error.found}")
     except FileNotFoundError:
         return _incomplete(found, "it is gone again")
     except OSError as error:
         return _broken(found, f"it cannot be read: {error}")
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
+    except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         line = " ".join(str(error).split())
         return _broken(found, f"it is no YAML: {line}")
     if not isinstance(fields, dict) or not all(isinstance(key, str) for key in fields):
@@ -243,6 +252,8 @@ def _described(
         statement = stated(fields, where=file)
     except ShiftlakeError as error:
         return _broken(found, f"{error.what} {error.expected}; found {error.found}")
+    except RecursionError:
+        return _broken(found, "its class map or arguments are nested too deeply")
     if weights is None and not without and not _has_weights(statement.reference):
         return _incomplete(found, f"{named or 'a weights file of its name'} is not beside it yet")
     states = [_state(root, file), *([] if weights is None else [_state(root, weights)])]
@@ -325,7 +336,10 @@ def _unfinished(root: Root, file: str, settle: float) -> str | None:
                     value["data_offsets"][1] for key, value in tensors.items() if key[:2] != "__"
                 ]
                 whole = 8 + length + max(ends, default=0)
-            except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+            except (
+                *(ValueError, KeyError, TypeError, IndexError, AttributeError),
+                RecursionError,
+            ):
                 return f"{file} has no complete header"
         if path.stat().st_size < whole:
             return f"{file} has {path.stat().st_size:,} of {whole:,} bytes"

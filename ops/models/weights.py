@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +15,8 @@ from ops.errors import ShiftlakeError
 
 CHECKPOINT_KEYS = ("state_dict", "model", "model_state_dict")
 PARALLEL_PREFIX = "module."
+_SIZE = r"(torch\.Size\(\[[\d, ]*\]\))"
+_MISFIT = re.compile(rf"size mismatch for (\S+): .* {_SIZE} from checkpoint, .* {_SIZE}\.?$")
 
 
 def suffix_of(path: Path) -> Literal["safetensors", "pt"]:
@@ -74,29 +77,62 @@ def read_state_dict(path: Path, suffix: str, where: object = None) -> dict[str, 
 def load_strictly(model: torch.nn.Module, state: dict[str, torch.Tensor], where: object) -> None:
     """Load a state dict into a model; every parameter must be there, and nothing else.
 
+    As strict as ``load_state_dict(strict=True)`` and no stricter: what a network's own hooks do
+    about state dicts of older releases, such as batch normalisations that did not yet count their
+    batches, is done first.
+
     Raises
     ------
     ShiftlakeError
         Names the missing, unexpected and differently shaped parameters.
     """
-    own = model.state_dict()
-    missing = [key for key in own if key not in state]
-    unexpected = [key for key in state if key not in own]
-    shapes = [
-        f"{key} {tuple(state[key].shape)} for {tuple(own[key].shape)}"
-        for key in own
-        if key in state and state[key].shape != own[key].shape
-    ]
-    if missing or unexpected or shapes:
-        parts = [("missing", missing), ("unexpected", unexpected), ("other shape", shapes)]
+    missing: list[str] = []
+    unexpected: list[str] = []
+    others: list[str] = []
+
+    def note(_: torch.nn.Module, keys: Any) -> None:
+        missing.extend(keys.missing_keys)
+        unexpected.extend(keys.unexpected_keys)
+
+    # The last of the network's hooks: those before it may have settled some of the keys.
+    hook = model.register_load_state_dict_post_hook(note)  # type: ignore[no-untyped-call]
+    try:
+        model.load_state_dict(state, strict=True)
+    except Exception as error:  # the network's hooks raise what they like
+        others = [line.strip() for line in str(error).splitlines()[1:]]
+        others = [line for line in others if not line.startswith(("Missing key", "Unexpected key"))]
+        if not (missing or unexpected or others):
+            others = [f"{type(error).__name__}: {error}"]
+    finally:
+        hook.remove()
+    shapes = [f"{name} {given} for {own}" for name, given, own in map(_shapes, others) if name]
+    others = [line for line in others if not _shapes(line)[0]]
+    parts = {
+        "missing": missing,
+        "unexpected": unexpected,
+        "other shape": shapes,
+        "not loaded": others,
+    }
+    if any(parts.values()):
         raise ShiftlakeError(
             "The weights do not fit the architecture.",
-            expected=f"{len(own)} tensors named and shaped as in {type(model).__name__}",
-            found="; ".join(f"{what}: {_some(names)}" for what, names in parts if names),
+            expected=f"{len(model.state_dict())} tensors named and shaped as in "
+            f"{type(model).__name__}",
+            found="; ".join(f"{what}: {_some(names)}" for what, names in parts.items() if names),
             where=where,
             remedy="check the architecture and its arguments against those of the weights",
         )
-    model.load_state_dict(state, strict=True)
+
+
+def _shapes(line: str) -> tuple[str, str, str]:
+    """Name and both shapes in torch's sentence about one tensor; empty where it is another."""
+    found = _MISFIT.match(line)
+    if found is None:
+        return "", "", ""
+    given, own = (
+        text.replace("torch.Size([", "(").replace("])", ")") for text in found.group(2, 3)
+    )
+    return found[1], given, own
 
 
 def canonical_bytes(model: torch.nn.Module) -> bytes:

@@ -17,7 +17,7 @@ import torch
 from torch.nn import functional
 
 from ops.errors import ShiftlakeError
-from ops.models.entry import ModelEntry, Precision
+from ops.models.entry import ModelEntry, Precision, checked_name
 from ops.models.extras import extra
 from ops.models.transform import Transform
 
@@ -94,9 +94,12 @@ def from_open_clip(
     Raises
     ------
     ShiftlakeError
-        If open_clip is missing or knows no such architecture or weights, or the transform is not
-        a resize and crop.
+        If a model cannot have the name, open_clip is missing or knows no such architecture or
+        weights, or the transform is not a resize and crop.
     """
+    if name is None:
+        name = reference.removeprefix(_HUB).replace("/", "_").replace(":", "_")
+    checked_name(name, reference)
     open_clip = extra("open_clip", "open_clip", reference)
     given = dict(kwargs or {})
     templates = given.pop("templates", "openai")
@@ -123,7 +126,7 @@ def from_open_clip(
         # A tag says which activation it was trained with; open_clip itself would only warn.
         quick = bool(config.get("quick_gelu", False) or preprocess.get("quick_gelu", False))
     return ModelEntry(
-        name=name or reference.removeprefix(_HUB).replace("/", "_").replace(":", "_"),
+        name=name,
         kind="open_clip",
         reference=reference,
         kwargs={

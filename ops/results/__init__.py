@@ -4,16 +4,14 @@ What belongs here: which runs count, the views over their rows, and everything d
 by SQL. What does not: formulas, which live in ``ops.metrics``; running a model; drawing.
 """
 
-from ops.results.bundle import export_results
-from ops.results.bundle_import import import_results
+from ops.results.bundle import export_results, import_results
 from ops.results.comparison import compare
 from ops.results.connection import connect
 from ops.results.gates import run_gates
-from ops.results.golden import golden_checks
 from ops.results.leaderboard import leaderboard
 from ops.results.metrics_table import compute_metrics
 from ops.results.query import query
-from ops.results.reference import import_references
+from ops.results.reference import golden_checks, import_references
 from ops.results.status import StatusRow, status, status_table
 
 __all__ = [

@@ -22,13 +22,13 @@ from ops.metrics.paired_difference import paired_difference
 from ops.results import tables
 from ops.results.columns import columns
 from ops.results.currency import Judged, judge
-from ops.results.gate_file import GATE, read_gate
+from ops.results.gates.file import GATE, read_gate
 from ops.results.inventory import Inventory, take_inventory
 from ops.results.metrics_file import METRICS, Measured, read_metrics, runs_used
 from ops.results.parity_file import PARITY, read_parity
 from ops.results.real import SCHEMA as REAL_LABELS
 from ops.results.real import real_labels
-from ops.results.reference_file import REFERENCE, read_reference
+from ops.results.reference import REFERENCE, read_reference
 from ops.results.sealed_files import (
     FOLDERS,
     PROTOCOL,
@@ -120,9 +120,11 @@ def connect(
 
     Notes
     -----
-    Read-only is enforced by DuckDB, not by a check of the text: the database file is opened
-    read-only, external access is off except for a filesystem that can only read the sealed
-    files, and the configuration is locked. Temporary tables of the session are possible.
+    What is guaranteed is enforced by DuckDB, not by a check of the text: no statement changes
+    anything that is stored, below the root or elsewhere, or reads a file that is none of the
+    sealed ones; the configuration is locked. Two things a statement can do: make temporary tables
+    of the session, and read and write files in this connection's own spill folder below
+    scratch, to which DuckDB always allows access. :func:`ops.results.query` refuses both.
     """
     root = open_root(root)
     return open_views(root, take_inventory(root), catalog, memory_limit, threads)
@@ -134,11 +136,12 @@ def open_views(
     catalog: catalogs.Catalog | None = None,
     memory_limit: str | None = None,
     threads: int | None = None,
+    judged: Judged | None = None,
 ) -> duckdb.DuckDBPyConnection:
-    """As :func:`connect`, over an inventory already taken."""
+    """As :func:`connect`, over an inventory already taken; of `judged`, no other runs are held."""
     import duckdb
 
-    content = Content(root, inventory, catalog)
+    content = Content(root, inventory, catalog, judged)
     # An in-memory database cannot be read-only. The file is gone once it is open.
     with tempfile.TemporaryDirectory(prefix="shiftlake-views-") as folder:
         path = Path(folder) / "results.duckdb"
@@ -196,12 +199,20 @@ class Content:
     root : Root
     inventory : Inventory
     catalog : Catalog, optional
+    judged : Judged, optional
+        Some of the inventory's runs; all of them by default.
     """
 
     def __init__(
-        self, root: Root, inventory: Inventory, catalog: catalogs.Catalog | None = None
+        self,
+        root: Root,
+        inventory: Inventory,
+        catalog: catalogs.Catalog | None = None,
+        judged: Judged | None = None,
     ) -> None:
         self._root, self._inventory, self._catalog = root, inventory, catalog
+        if judged is not None:
+            self.judged = judged
 
     @cached_property
     def judged(self) -> Judged:

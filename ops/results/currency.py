@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -19,6 +20,8 @@ from ops.results.runs import Run, runs_of
 from ops.storage import paths
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     from ops.inference.record import Numerics
 
 
@@ -140,13 +143,22 @@ def code_digest() -> str:
     """16 hex digits that stand for the code and the class lists that decide what is stale."""
     digest = hashlib.sha256()
     for package in ("ops.inference", "ops.models", "ops.results"):
-        for file in sorted(files(package).iterdir(), key=lambda file: file.name):
-            if file.name.endswith(".py"):
-                digest.update(file.read_bytes())
+        for name, content in sorted(_modules(files(package), package)):
+            digest.update(name.encode())
+            digest.update(content)
     lists = [classes.subset(name) for name in classes.MASKS]
     video = [classes.video(name).ilsvrc_indices for name in classes.VIDEO_LABEL_SPACES]
     digest.update(json.dumps([lists, video]).encode())
     return digest.hexdigest()[:16]
+
+
+def _modules(package: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    for file in package.iterdir():
+        within = f"{name}/{file.name}"
+        if file.is_dir():
+            yield from _modules(file, within)
+        elif file.name.endswith(".py"):
+            yield within, file.read_bytes()
 
 
 def stale_reasons(

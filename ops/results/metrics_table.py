@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ops.catalog import Catalog
+from ops.metrics import forget_draws
 from ops.results.connection import open_views
-from ops.results.currency import standings
+from ops.results.currency import Judged, judge, standings
 from ops.results.families import CORRUPTED, MINI_CORRUPTED, PERTURBED, VIDEO, distorted
 from ops.results.inventory import Inventory, Run, take_inventory
 from ops.results.measures import (
@@ -24,15 +24,13 @@ from ops.results.measures import (
     perturbation,
     video,
 )
+from ops.results.measures.source import Known, Source, pair
 from ops.results.measures.unit import Row, Unit
 from ops.results.metrics_file import METRICS, Measured, read_metrics, write_metrics
 from ops.results.real import DATASET as REAL
 from ops.storage import Root, open_root
 
-if TYPE_CHECKING:
-    import duckdb
-
-    Measure = Callable[[duckdb.DuckDBPyConnection, list[Unit]], list[Row]]
+Measure = Callable[[Source, list[Unit]], list[Row]]
 
 MEASURES: dict[str, Measure] = {
     "accuracy": counts.accuracies,
@@ -173,11 +171,36 @@ def _clean_of(inventory: Inventory, runs: dict[str, Run]) -> dict[str, Run]:
 
 
 def _measure(root: Root, inventory: Inventory, catalog: Catalog, units: list[Unit]) -> list[Row]:
-    rows = []
+    """Rows of the units, model by model: each model has a connection with its own files alone."""
     # The same inventory: a run sealed meanwhile must not take the place of a planned one.
-    with open_views(root, inventory, catalog) as connection:
-        for family, measure in MEASURES.items():
-            own = [unit for unit in units if unit.family == family]
-            if own:
-                rows += measure(connection, own)
+    judged = judge(inventory)
+    place = {name: i for i, name in enumerate(zip(*_names(judged), strict=True))}
+    table = judged.table.combine_chunks()
+    by_model: dict[str, list[Unit]] = defaultdict(list)
+    for unit in units:
+        by_model[unit.model].append(unit)
+    rows, known = [], Known()
+    try:
+        for own in by_model.values():
+            over = [run for unit in own for runs in unit.normalisers for run in runs]
+            held = {pair(run) for unit in own for run in unit.runs}
+            held |= {pair(run) for run in over} - known.runs
+            places = sorted(place[name] for name in held)
+            some = Judged(
+                table.take(pa.array(places, pa.int64())),
+                [judged.current[i] for i in places],
+                [judged.reasons[i] for i in places],
+            )
+            with open_views(root, inventory, catalog, judged=some) as connection:
+                source = Source(connection, known)
+                for family, measure in MEASURES.items():
+                    if of_family := [unit for unit in own if unit.family == family]:
+                        rows += measure(source, of_family)
+                source.keep(over)
+    finally:
+        forget_draws()
     return rows
+
+
+def _names(judged: Judged) -> list[list[str]]:
+    return [judged.table[name].to_pylist() for name in ("model", "run_id")]

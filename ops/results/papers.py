@@ -13,10 +13,10 @@ from typing import Any, Literal
 from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.results.connection import connect, open_views
-from ops.results.data_files import read_yaml
 from ops.results.inventory import take_inventory
 from ops.results.leaderboard import STALE_NOTE, SYNTHETIC_NOTE
-from ops.results.reference_layouts import TIMM_COLUMNS
+from ops.results.reference.data_files import read_yaml
+from ops.results.reference.layouts import TIMM_COLUMNS
 from ops.storage import Root, open_root
 
 Format = Literal["timm", "csv", "latex", "markdown"]
@@ -156,7 +156,7 @@ def timm_tables(
 
 def _timm_names(catalog: Catalog) -> dict[tuple[str, str, str], str]:
     """Benchmark, condition and variant to the name of timm's file."""
-    settings = read_yaml("reference_settings.yaml")["timm"]
+    settings = read_yaml("settings.yaml")["timm"]
     return {
         (each["benchmark"], each["condition"], each["variant"]): catalog.file(
             "reference-timm", file_id

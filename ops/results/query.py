@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 Format = Literal["table", "csv", "json"]
 _FORMATS = ("table", "csv", "json")
 
+# Without comments, which DuckDB nests and an expression cannot: one between the words is refused.
+_EXPLAIN = re.compile(r"EXPLAIN\b\s*(?:ANALY[SZ]E\b\s*|\([\w\s,]*\)\s*)*", re.IGNORECASE)
+_READING = re.compile(
+    r"[\s(]*(?:PIVOT|PIVOT_WIDER|SELECT|FROM|WITH|DESCRIBE|DESC|SHOW|SUMMARIZE)\b", re.IGNORECASE
+)
+
 # Characters of a cell before it is folded.
 _WIDEST = 48
 
@@ -33,7 +40,7 @@ def query(root: Root | str, sql: str, format: Format = "table", limit: int | Non
     ----------
     root : Root or str
     sql : str
-        One SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE, PIVOT or EXPLAIN.
+        One SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE or PIVOT, or EXPLAIN of one.
     format : {"table", "csv", "json"}
         ``csv`` and ``json`` hold every digit; ``table`` shortens numbers for reading.
     limit : int, optional
@@ -78,7 +85,6 @@ def query(root: Root | str, sql: str, format: Format = "table", limit: int | Non
 
 
 def _only_reading(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
-    import duckdb
 
     statements = connection.extract_statements(sql)
     if len(statements) != 1:
@@ -90,13 +96,7 @@ def _only_reading(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Sta
             remedy="run them one after the other",
         )
     kind = statements[0].type
-    # PIVOT is several statements to DuckDB: it first looks up which columns there will be.
-    reading = {
-        duckdb.StatementType.SELECT,
-        duckdb.StatementType.EXPLAIN,
-        duckdb.StatementType.MULTI,
-    }
-    if kind not in reading:
+    if not _reads(connection, statements[0]):
         raise ShiftlakeError(
             "Results are read-only.",
             expected="a statement that reads: SELECT, DESCRIBE, SUMMARIZE, PIVOT, EXPLAIN",
@@ -105,6 +105,20 @@ def _only_reading(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Sta
             remedy="to keep a result, use the formats csv or json and write the output to a file",
         )
     return statements[0]
+
+
+def _reads(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> bool:
+    import duckdb
+
+    text, kind = statement.query, statement.type
+    if explain := _EXPLAIN.match(text):
+        # Explained and analysed, a COPY writes its file.
+        inner = connection.extract_statements(text[explain.end() :])
+        return len(inner) == 1 and _reads(connection, inner[0])
+    # Whatever holds a PIVOT is several statements to DuckDB, and of one kind: it first looks up
+    # which columns there will be.
+    several = kind == duckdb.StatementType.MULTI and _READING.match(text) is not None
+    return several or kind == duckdb.StatementType.SELECT
 
 
 def _as_table(columns: list[str], rows: list[tuple[Any, ...]]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import io
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
@@ -21,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from fsspec import AbstractFileSystem
+from fsspec.utils import glob_translate
 
 from ops.inference.schema import PREDICTIONS, SCHEMA_VERSION
 from ops.results.currency import Judged
@@ -35,6 +37,9 @@ FOLDERS = ("predictions", "tables")
 # Sorts before every real file: DuckDB takes the columns from the first file, so that an empty
 # root has an empty view with the right columns.
 _EMPTY = "predictions/model=_/benchmark=_/condition=_/stale=false/run_id=_/empty.parquet"
+
+# What the view asks for, of which DuckDB then drops what it can.
+_ALL = ("predictions/**/*.parquet", "predictions/**")
 
 # Gives the content of one file, or where it lies on this machine.
 Source = Callable[[], bytes | Path]
@@ -73,11 +78,17 @@ class SealedFiles(AbstractFileSystem):  # type: ignore[misc]
         self._predictions, self._tables = predictions, tables
 
     def glob(self, path: str, **_: Any) -> list[str]:
-        """The tables a pattern names; or all predictions, of which DuckDB drops what it can."""
+        """The files that a pattern names."""
         name = self._name(path)
         if name.startswith("tables/"):
             return fnmatch.filter([f"tables/{table}.parquet" for table in self._tables], name)
-        return [_EMPTY, *self._files()]
+        if name in _ALL:
+            return [_EMPTY, *self._files()]
+        try:
+            pattern = re.compile(glob_translate(name))
+        except ValueError:
+            return []
+        return [file for file in (_EMPTY, *self._files()) if pattern.fullmatch(file)]
 
     def exists(self, path: str, **_: Any) -> bool:
         """Whether the file is one of those that are held."""

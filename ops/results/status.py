@@ -31,8 +31,9 @@ class StatusRow:
     model, dataset : str
         Empty where a damaged file is not about one.
     state : str
-        ``done``, ``stale``, ``partial``, ``failed``, ``missing``, ``damaged``, ``newer`` (of a
-        newer release than this one) or ``not built``.
+        ``done``, ``stale``, ``partial``, ``failed``, ``missing``, ``imported`` (with other
+        results, to be registered here before it can run), ``damaged``, ``newer`` (of a newer
+        release than this one) or ``not built``.
     reason : str or None
         Why it is not simply done.
     shards_done, shards : int or None
@@ -159,6 +160,9 @@ def _unfinished(
         return replace(row, state="damaged", reason="the dataset's manifest cannot be read")
     if manifest is None:
         return replace(row, state="not built", reason="the dataset has no manifest")
+    if entry.get("imported"):
+        reason = "the model was imported with other results: register it here to run it"
+        return replace(row, state="imported", reason=reason)
     return replace(row, reason="never evaluated")
 
 

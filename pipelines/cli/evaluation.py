@@ -39,8 +39,10 @@ def evaluate(
         typer.Option(help="Images in a forward pass; by default as the device asks.", min=1),
     ] = None,
     devices: Annotated[
-        list[str] | None, typer.Option("--device", help="cuda:0, cuda:1, …; may be given again.")
+        list[str] | None,
+        typer.Option("--device", help="auto, cpu, cuda, or several of cuda:0, cuda:1, …: shared."),
     ] = None,
+    workers: Annotated[int | None, typer.Option(help="Decoding threads; all CPUs.", min=1)] = None,
     logits: Annotated[
         bool, typer.Option("--logits", help="Keep all logits as well, 2 bytes a class.")
     ] = False,
@@ -50,6 +52,7 @@ def evaluate(
     from ops.models import read_model
 
     _, root, known = lake()
+    single = devices is not None and len(devices) == 1 and devices[0] in ("auto", "cpu", "cuda")
     read_model(root, model)
     sealed = set(sealed_datasets(root))
     rows = [row for row in status_rows(root, known) if row.model == model]
@@ -89,7 +92,9 @@ def evaluate(
             model,
             names,
             batch_size=batch_size,
-            devices=devices,
+            workers=workers,
+            device=devices[0] if single else "auto",  # type: ignore[index, arg-type]
+            devices=None if single else devices,
             logits=logits,
             on_record=told,
             on_failure=lambda failed: err.print(

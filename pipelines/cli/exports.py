@@ -58,7 +58,7 @@ def take_in(
 ) -> None:
     """Take the runs of a bundle into this lake; every hash is checked, and nothing overwritten."""
     from ops.results import compute_metrics
-    from ops.results.bundle_import import import_results
+    from ops.results.bundle import import_results
 
     _, root, known = lake()
     with progress("files") as bar:

@@ -116,7 +116,7 @@ def run(
     """Judge candidates as gates.yaml states; the exit code is 0 only if no gate is closed."""
     from ops.results import run_gates
     from ops.results.gates import closes
-    from ops.results.gates_junit import junit
+    from ops.results.gates.junit import junit
 
     _, root, known = lake()
     if not root.exists(paths.gates()):
@@ -166,7 +166,7 @@ def run(
 @gate.command("init")
 def init() -> None:
     """Write an example of gates.yaml below the storage root, unless there is one."""
-    from ops.results.gates_stated import example
+    from ops.results.gates.stated import example
 
     _, root, _ = lake()
     path = paths.gates()

@@ -197,6 +197,7 @@ def show(name: Annotated[str, typer.Argument(help="A registered model.")]) -> No
         "normaliser": entry.normaliser,
         "synthetic": entry.synthetic,
         "training": entry.training,
+        "origin": entry.origin,
         "note": entry.note or None,
     }
     for field, value in rows.items():

@@ -52,7 +52,7 @@ def take_in() -> None:
 @reference.command()
 def golden() -> None:
     """Compare our results with published ones of the same weights; exit code 1 if one differs."""
-    from ops.results.golden import golden_checks
+    from ops.results.reference import golden_checks
 
     _, root, known = lake()
     checks = golden_checks(root, known)

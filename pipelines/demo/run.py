@@ -13,7 +13,7 @@ from ops.catalog import Catalog, load
 from ops.errors import ShiftlakeError
 from ops.rendering import expected_version
 from ops.results import leaderboard, status
-from ops.results.gate_file import read_gate
+from ops.results.gates.file import read_gate
 from ops.shards import read_manifest, verify
 from ops.storage import Root, open_root, paths
 from pipelines.cli.terminal import out

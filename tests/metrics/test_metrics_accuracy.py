@@ -16,7 +16,6 @@ from ops.metrics import (
     mean_per_class_accuracy,
     pm_k_correct,
     real_correct,
-    top_k_correct,
 )
 
 REAL = Path(__file__).parents[3] / "shared" / "samples" / "real.json"
@@ -33,13 +32,6 @@ def test_real_counts_46837_images_on_the_published_file():
     correct, counted = real_correct(first, sets)
     assert correct[counted].all()
     assert not correct[~counted].any()
-
-
-def test_top_k_takes_any_accepted_label_and_unreadable_is_wrong():
-    top = np.array([[3, 1, 2, 0, 4], [3, 1, 2, 0, 4], [-1] * 5])
-    labels = [[1, 3], [4], [0]]
-    assert top_k_correct(top, labels, 1).tolist() == [True, False, False]
-    assert top_k_correct(top, labels, 5).tolist() == [True, True, False]
 
 
 @settings(max_examples=60, deadline=None)

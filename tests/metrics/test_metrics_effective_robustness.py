@@ -23,7 +23,7 @@ from ops.metrics.effective_robustness import (
     fit_line,
     logit,
 )
-from ops.results.reference_layouts import model_kind
+from ops.results.reference import model_kind
 
 # The testbed's grid, robustness_top1s.csv of modestyachts/imagenet-testbed.
 GRID = os.environ.get("SHIFTLAKE_TESTBED_GRID", "")

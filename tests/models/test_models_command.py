@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,11 @@ from weight_parts import two_layers
 
 from ops.errors import ShiftlakeError
 from ops.models import ModelEntry, list_models, load, read_model
+from ops.models.hub_source import from_hub
 from ops.models.statement import entry_of, stated
+from ops.models.timm_source import from_timm
+from ops.models.torchvision_source import from_torchvision
+from ops.models.zero_shot import from_open_clip
 from ops.storage import Root, open_root
 from pipelines.cli import models as commands
 
@@ -87,6 +92,7 @@ def test_every_field_can_be_stated(run: Any, root: Root, weights: Path) -> None:
         "kind": "checkpoint",
         "reference": "weight_parts:two_layers",
         "revision": None,
+        "origin": None,
         "parameters": 12 * 5 + 5 + 5 * 3 + 3,
         "label_space": "cifar100",
         "class_map": (10, 20, 30),
@@ -220,3 +226,41 @@ def test_a_sources_transform_gives_way_to_what_is_stated() -> None:
     assert (other.transform.resize, other.transform.crop) == (320, 288)
     assert other.transform.interpolation == own.transform.interpolation
     assert other.transform.mean == own.transform.mean
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        *("timm:resnet50.a1_in1k", "torchvision:resnet50", "hf:lab/net", "open_clip:ViT-B-32/x"),
+        *("alexnet:grouped", "weight_parts:two_layers", "small.onnx"),
+    ],
+)
+def test_a_name_that_no_model_can_have_is_told_before_any_source_is_asked(
+    reference: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for library in ("timm", "torchvision", "huggingface_hub", "open_clip"):
+        monkeypatch.setitem(sys.modules, library, None)
+    for name in ("my net.yaml", "../net", "", "net\n"):
+        with pytest.raises(ShiftlakeError, match="cannot have this name") as caught:
+            entry_of(name, stated({"reference": reference}, "test"))
+        assert caught.value.found == repr(name)
+
+
+@pytest.mark.parametrize(
+    ("made", "reference"),
+    [
+        (from_timm, "resnet50.a1_in1k"),
+        (from_torchvision, "resnet50"),
+        (from_hub, "lab/net"),
+        (from_hub, "lab/_net"),
+        (from_open_clip, "ViT-B-32/openai"),
+    ],
+)
+def test_the_sources_themselves_tell_it_too(
+    made: Any, reference: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for library in ("torchvision", "open_clip"):
+        monkeypatch.setitem(sys.modules, library, None)
+    own = {} if "_net" in reference else {"name": "my net"}
+    with pytest.raises(ShiftlakeError, match="cannot have this name"):
+        made(reference, **own)

@@ -12,7 +12,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 from safetensors.torch import save_file
-from weight_parts import Trap, images, tied, two_layers
+from weight_parts import OldNames, Trap, images, tied, two_layers
 
 from ops.errors import ShiftlakeError
 from ops.models import (
@@ -369,3 +369,42 @@ def test_a_timm_model_loads_later_from_the_stored_weights(root: Root) -> None:
     assert registered.transform.crop == 224
     with pytest.raises(ShiftlakeError, match="could not make"):
         from_timm("resnet_of_no_size")
+
+
+def test_a_networks_own_upgrades_of_older_state_dicts_are_honoured(
+    root: Root, tmp_path: Path
+) -> None:
+    older = OldNames().eval()
+    tensors = dict(older.state_dict())
+    del tensors["norm.num_batches_tracked"]
+    for part in ("weight", "bias"):
+        tensors[f"fc.{part}"] = tensors.pop(f"head.{part}")
+    save_file(tensors, path := tmp_path / "net.safetensors")
+    stored = register(root, entry(reference="weight_parts:OldNames"), path)
+    with torch.inference_mode():
+        assert torch.equal(load(root, stored)(images()), older(images()))
+    del tensors["norm.running_mean"]
+    save_file(tensors, path)
+    with pytest.raises(ShiftlakeError, match="do not fit") as caught:
+        register(root, entry(reference="weight_parts:OldNames"), path)
+    assert caught.value.found == "missing: norm.running_mean"
+
+
+@pytest.mark.parametrize(
+    "argument", ["checkpoint_path", "pretrained_cfg", "pretrained_cfg_overlay", "cache_dir"]
+)
+def test_timm_reads_no_file_that_an_argument_names(
+    root: Root, tmp_path: Path, argument: str
+) -> None:
+    pytest.importorskip("timm")
+    torch.save(Trap(tmp_path / "sprung"), path := tmp_path / "net.pt")
+    value = {"file": str(path)} if "cfg" in argument else str(path)
+    kwargs = {"pretrained": False, argument: value}
+    with pytest.raises(ShiftlakeError, match="read files") as caught:
+        from_timm("test_vit", kwargs=kwargs)
+    assert caught.value.found == argument
+    with pytest.raises(ShiftlakeError, match="read files"):
+        register(root, entry(kind="timm", reference="test_vit", kwargs=kwargs))
+    with pytest.raises(ShiftlakeError, match="folder or a repository"):
+        from_timm(f"local-dir:{tmp_path}", name="net")
+    assert not (tmp_path / "sprung").exists()

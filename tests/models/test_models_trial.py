@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from weight_parts import FAULTS
 
 from ops.errors import ShiftlakeError
 from ops.models import ModelEntry, Transform, list_models, read_model, register, remove
+from ops.models.trial import check_outputs
 from ops.storage import Root, paths
 
 
@@ -58,9 +60,26 @@ def test_a_wrong_number_of_classes_is_told_with_both_numbers(root: Root) -> None
         register(root, entry(class_map=(0, 1)))
 
 
-def test_independent_outputs_may_sum_to_anything(root: Root) -> None:
-    fields = {"reference": "weight_parts:Faulty", "kwargs": {"fault": "probabilities"}}
-    assert register(root, entry(head="sigmoid", **fields)).head == "sigmoid"
+@pytest.mark.parametrize("fault", ["sigmoid", "probabilities"])
+def test_probabilities_are_no_logits_of_independent_outputs_either(root: Root, fault: str) -> None:
+    bad = entry(head="sigmoid", reference="weight_parts:Faulty", kwargs={"fault": fault})
+    with pytest.raises(ShiftlakeError, match="probabilities, not logits") as caught:
+        register(root, bad)
+    assert "take the sigmoid off" in caught.value.remedy
+    assert list_models(root) == []
+    good = entry(head="sigmoid", reference="weight_parts:Faulty", kwargs={"fault": "far"})
+    assert register(root, good).head == "sigmoid"
+
+
+def test_logits_of_one_image_may_lie_between_0_and_1() -> None:
+    class Sums(torch.nn.Module):
+        """Sums of pixels: 0.5 for a grey image, and more for one that gets brighter."""
+
+        def forward(self, images: torch.Tensor) -> torch.Tensor:
+            return 0.5 + images.diff(dim=3).sum(dim=(2, 3)) * 100
+
+    plain = Transform(resize=2, crop=2, mean=(0.0, 0.0, 0.0), std=(1.0, 1.0, 1.0))
+    check_outputs(Sums(), entry(head="sigmoid", transform=plain), 3)
 
 
 def test_a_name_is_only_given_away_on_request(root: Root, tmp_path: Path) -> None:
@@ -93,7 +112,7 @@ def test_entries_of_older_releases_are_read(root: Root) -> None:
     old = stored.model_dump(mode="json")
     for field in (
         *("head", "tf32", "deterministic", "compiled", "normaliser"),
-        *("revision", "prompts", "parameters"),
+        *("revision", "prompts", "parameters", "origin"),
     ):
         del old[field]
     root.write_json(paths.model("net"), old)

@@ -2,6 +2,7 @@
 
 import functools
 import os
+import sys
 from collections import OrderedDict
 from pathlib import Path
 from subprocess import run
@@ -21,6 +22,8 @@ FAULTS = {
     "nan": lambda logits: logits * float("nan"),
     "infinite": lambda logits: logits / 0,
     "probabilities": lambda logits: logits.softmax(dim=1),
+    "sigmoid": lambda logits: logits.sigmoid(),
+    "far": lambda logits: logits + 10,
     "list": lambda logits: [logits],
     "flat": lambda logits: logits.flatten(),
     "raises": lambda logits: logits @ logits,
@@ -52,6 +55,32 @@ def tied() -> nn.Module:
 
 def no_network() -> str:
     return "no network"
+
+
+class Leaving(nn.Module):
+    """Ends the process that makes it."""
+
+    def __init__(self) -> None:
+        sys.exit("left")
+
+
+class OldNames(nn.Module):
+    """A batch normalisation, and a layer that had another name in older releases."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm2d(3)
+        self.flat = nn.Flatten()
+        self.head = nn.Linear(12, 3)
+
+    def _load_from_state_dict(self, state: dict, prefix: str, *more: object) -> None:
+        for part in ("weight", "bias"):
+            if f"{prefix}fc.{part}" in state:
+                state[f"{prefix}head.{part}"] = state.pop(f"{prefix}fc.{part}")
+        super()._load_from_state_dict(state, prefix, *more)
+
+    def forward(self, pixels: torch.Tensor) -> torch.Tensor:
+        return self.head(self.flat(self.norm(pixels)))
 
 
 class Trap:

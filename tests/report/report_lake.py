@@ -14,9 +14,9 @@ from ops.metrics import clopper_pearson
 from ops.metrics.corruption import corruptions_19
 from ops.metrics.flips import PERTURBATIONS_10
 from ops.perturbations.video import encode
-from ops.results.gate_file import GATE, write_gate
+from ops.results.gates.file import GATE, write_gate
 from ops.results.metrics_file import METRICS, Measured, write_metrics
-from ops.results.reference_file import REFERENCE, write_reference
+from ops.results.reference import REFERENCE, write_reference
 from ops.shards import Manifest, Sample, write_dataset
 from ops.storage import Root, paths
 from tests.results.made_lake import (

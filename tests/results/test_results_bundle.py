@@ -13,8 +13,7 @@ from made_lake import Lake, made_logits, rows_of, val_name
 
 from ops.errors import ShiftlakeError
 from ops.results import compute_metrics, connect
-from ops.results.bundle import export_results
-from ops.results.bundle_import import NO_WEIGHTS, import_results
+from ops.results.bundle import export_results, import_results
 from ops.results.connection import TABLES, VIEWS
 from ops.storage import open_root, paths
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from ops.results import query, run_gates
-from ops.results.reference_file import REFERENCE, write_reference
+from ops.results.reference import REFERENCE, write_reference
 from ops.storage import open_root, paths
 
 TEXT = (Path(__file__).parents[2] / "docs" / "sql-cookbook.md").read_text("utf-8")

@@ -9,7 +9,7 @@ import pytest
 from ops.metrics.effective_robustness import effective_robustness, fit_line
 from ops.results import connect
 from ops.results.metrics_file import METRICS, Measured, write_metrics
-from ops.results.reference_file import REFERENCE, write_reference
+from ops.results.reference import REFERENCE, write_reference
 
 VAL = ("imagenet_1k", "val", "top1", "unmasked")
 SKETCH = ("imagenet_sketch", "clean", "top1", "unmasked")

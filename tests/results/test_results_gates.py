@@ -13,12 +13,12 @@ from ops.catalog.classes import ilsvrc
 from ops.errors import ShiftlakeError
 from ops.metrics.corruption import corruptions_15
 from ops.results import connect, run_gates
-from ops.results.comparison_quantities import by_benchmark
-from ops.results.gate_file import GATE, read_gate
+from ops.results.comparison.quantities import by_benchmark
 from ops.results.gates import closes
-from ops.results.gates_junit import junit
-from ops.results.gates_stated import example, parse_gates
-from ops.results.waivers import Waiver, waiver_for
+from ops.results.gates.file import GATE, read_gate
+from ops.results.gates.junit import junit
+from ops.results.gates.stated import example, parse_gates
+from ops.results.gates.waivers import Waiver, waiver_for
 from ops.storage import open_root, paths
 
 TODAY = date(2026, 7, 1)
@@ -202,7 +202,7 @@ def test_numbers_of_the_same_runs_are_not_computed_again(lake_of_two, catalog, m
     def never(*args, **kwargs):
         raise AssertionError("measured again")
 
-    monkeypatch.setattr("ops.results.gates.differences", never)
+    monkeypatch.setattr("ops.results.gates.verdicts.differences", never)
     assert judged(lake_of_two, catalog) == before
     # Another margin is another verdict on the same numbers; another alpha is other numbers.
     state(lake_of_two, GATES.replace("0.5", "5.0"))

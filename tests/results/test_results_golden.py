@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from made_lake import model_entry
 
-from ops.results.data_files import read_yaml
-from ops.results.golden import golden_checks
 from ops.results.metrics_file import METRICS, Measured, write_metrics
+from ops.results.reference import golden_checks
+from ops.results.reference.data_files import read_yaml
 from ops.storage import paths
 
 RUN = "0" * 16

@@ -13,8 +13,8 @@ from ops.catalog.classes import subset
 from ops.errors import ShiftlakeError
 from ops.results import compute_metrics, connect
 from ops.results.papers import latex_escaped, table, timm_tables
-from ops.results.reference_layouts import Published
-from ops.results.reference_layouts import rows_of as read_published
+from ops.results.reference import Published
+from ops.results.reference import rows_of as read_published
 from ops.storage import open_root, paths
 
 LABELS = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3]

@@ -16,9 +16,16 @@ from ops.fetch import add
 from ops.miniature import reference_results
 from ops.miniature.publication import Publication
 from ops.miniature.sizes import size_named
-from ops.results.reference import import_references, reference_files
-from ops.results.reference_file import REFERENCE, read_reference, write_reference
-from ops.results.reference_layouts import Published, model_kind, rows_of
+from ops.results.reference import (
+    REFERENCE,
+    Published,
+    import_references,
+    model_kind,
+    read_reference,
+    reference_files,
+    rows_of,
+    write_reference,
+)
 from ops.storage import open_root
 
 SAMPLES = Path(__file__).parents[3] / "shared" / "samples" / "timm_results"
@@ -158,7 +165,7 @@ def test_kinds_of_models(name, kind):
 
 
 def test_there_are_87_standard_models():
-    text = (Path(__file__).parents[2] / "ops/results/data/reference_model_kinds.yaml").read_text()
+    text = (Path(__file__).parents[2] / "ops/results/reference/data/model_kinds.yaml").read_text()
     patterns = [p for p in yaml.safe_load(text)["standard"] if not p.startswith("made_up")]
     plain = [p for p in patterns if "[" not in p]
     numbered = [f"efficientnet-b{i}" for i in range(6)]

@@ -116,7 +116,7 @@ def missing(
         WHERE benchmark <> '' GROUP BY ALL ORDER BY ALL
         """
     ).fetchall()
-    states = ("done", "stale", "partial", "failed", "damaged", "missing", "not built")
+    states = ("done", "stale", "partial", "failed", "damaged", "missing", "imported", "not built")
     by: dict[str, dict[str, int]] = {}
     for benchmark, state, count, _ in counted:
         by.setdefault(benchmark, {})[state] = count

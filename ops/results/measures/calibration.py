@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +10,8 @@ from numpy.typing import NDArray
 from ops.metrics import aurra, ece, rms_calib, rms_calib_legacy
 from ops.metrics.rms_calib import BIN
 from ops.results.measures.rows import rows_of
+from ops.results.measures.source import Source
 from ops.results.measures.unit import Row, Unit
-
-if TYPE_CHECKING:
-    import duckdb
 
 _METRICS: Mapping[str, Callable[[NDArray[np.floating], NDArray[np.bool_]], float]] = {
     "rms_calib": rms_calib,
@@ -29,19 +26,19 @@ _COLUMNS = """
 """
 
 
-def calibration(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[Row]:
+def calibration(source: Source, units: list[Unit]) -> list[Row]:
     """RMS error as it should be and as it was published, ECE and AURRA; masked beside unmasked.
 
     An image that could not be read has no confidence and is left out: `n` counts the others.
     """
     rows = []
-    found = rows_of(
-        connection,
-        [unit.runs[0] for unit in units],
-        _COLUMNS,
-        where="p.correct IS NOT NULL AND p.p_max IS NOT NULL",
-    )
-    for unit, columns in zip(units, found, strict=True):
+    for unit in units:
+        columns = rows_of(
+            source.connection,
+            unit.runs[0],
+            _COLUMNS,
+            where="p.correct IS NOT NULL AND p.p_max IS NOT NULL",
+        )
         rows += _variant(unit, "unmasked", columns["p_max"], columns["correct"])
         if unit.runs[0].mask is not None:
             known = ~np.isnan(columns["p_max_masked"])

@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ops.metrics.corruption import mean_over
 from ops.results.inventory import Run
-from ops.results.measures.resampled import Means, Totals, resample
-from ops.results.measures.unit import Unit, quoted, run_filter
-
-if TYPE_CHECKING:
-    import duckdb
+from ops.results.measures.resampled import Means, Totals, resampled
+from ops.results.measures.source import Error, Source, pair
+from ops.results.measures.unit import Unit, quoted
 
 # Bits in one BIGINT; two of them hold the 95 cells of ImageNet-C and the clean images.
 _BITS = 48
 
-# Units resampled together: 50,000 images and 96 cells of one take 20 MB.
-_TOGETHER = 4
-
 # Corruption and severity, or distortion and level.
 Cell = tuple[str, int]
 CLEAN: Cell = ("clean", 0)
-
-
-class Error(NamedTuple):
-    """Top-1 error of a run in [0, 1], over `n` expected images."""
-
-    value: float
-    n: int
-
-
-# By model and run id.
-Errors = Mapping[tuple[str, str], Error]
 
 
 def cell_of(condition: str) -> Cell:
@@ -60,63 +44,57 @@ def by_corruption(
     }
 
 
-def errors_of(connection: duckdb.DuckDBPyConnection, units: Sequence[Unit]) -> Errors:
-    """Top-1 error of every run of all units, their normalisers' included, in one pass."""
-    runs = [run for unit in units for some in (unit.runs, *unit.normalisers) for run in some]
-    found = connection.execute(
-        f"""
-        SELECT model, run_id, k, n FROM counts
-        WHERE run_id IN ({run_filter(runs)}) AND metric = 'top1' AND variant = 'unmasked'
-        """
-    ).fetchall()
-    return {(model, run_id): Error(1 - k / n, n) for model, run_id, k, n in found}
-
-
 def measured(
-    connection: duckdb.DuckDBPyConnection,
-    errors: Errors,
-    units: Sequence[tuple[Unit, Mapping[Cell, Run]]],
+    source: Source, units: Sequence[tuple[Unit, Mapping[Cell, Run]]]
 ) -> Iterator[Means[Cell]]:
     """Errors of each unit by cell, in the order of `units`; a cell without labels is left out.
 
     Parameters
     ----------
-    connection : duckdb.DuckDBPyConnection
-    errors : Errors
+    source : Source
     units : sequence of (Unit, mapping of cell to Run)
         The runs are some of the unit's own.
+
+    Notes
+    -----
+    Of the clean images only those count that were corrupted as well, so that what corruption adds
+    is never a difference between images. Where rows are missing, it is not known which these are:
+    the clean error is left out unless there are as many images as in the other cells.
     """
-    for start in range(0, len(units), _TOGETHER):
-        some = units[start : start + _TOGETHER]
-        known = [
-            {cell: errors[key] for cell, run in runs.items() if (key := _key(run)) in errors}
-            for _, runs in some
-        ]
-        tables = [
-            _wrong_by_source(connection, unit, {cell: runs[cell] for cell in own}, own)
-            for (unit, runs), own in zip(some, known, strict=True)
-        ]
-        for (unit, _), own, table, drawn in zip(some, known, tables, resample(tables), strict=True):
-            values = {cell: error.value for cell, error in own.items()}
-            yield Means(unit, values, drawn, None if table is None else _images(table))
-
-
-def _key(run: Run) -> tuple[str, str]:
-    return run.model, run.run_id
-
-
-def _images(table: Totals[Cell]) -> int:
-    """Source images of any cell: the clean ones may be more than were corrupted."""
-    corrupted = [cell != CLEAN for cell in table.columns]
-    return int((table.size[:, corrupted] > 0).any(axis=1).sum())
+    for unit, runs in units:
+        errors = source.errors(runs.values())
+        known = {cell: errors[key] for cell, run in runs.items() if (key := pair(run)) in errors}
+        read = _wrong_by_source(source, unit, {cell: runs[cell] for cell in known}, known)
+        values = {cell: error.value for cell, error in known.items()}
+        if read is None:
+            if CLEAN in known and len({error.n for error in known.values()}) > 1:
+                del values[CLEAN]
+            yield Means(unit, values, None, None)
+            continue
+        table, sources = read
+        clean = known.get(CLEAN)
+        if clean is None or len(known) == 1:
+            yield resampled(unit, values, table)
+            continue
+        corrupted = np.array([cell != CLEAN for cell in table.columns])
+        also = (table.size[:, corrupted] > 0).any(axis=1)
+        table = Totals(table.columns, table.total[also], table.size[also])
+        both = int(table.size[:, ~corrupted].sum())
+        if both == clean.n:
+            yield resampled(unit, values, table)
+        elif both:
+            values[CLEAN] = float(table.total[:, ~corrupted].sum() / both)
+            yield replace(resampled(unit, values, table), sources=sources[also])
+        else:
+            kept = tuple(cell for cell in table.columns if cell != CLEAN)
+            del values[CLEAN]
+            table = Totals(kept, table.total[:, corrupted], table.size[:, corrupted])
+            yield resampled(unit, values, table)
 
 
 def _wrong_by_source(
-    connection: duckdb.DuckDBPyConnection,
-    unit: Unit,
-    runs: Mapping[Cell, Run],
-    errors: Mapping[Cell, Error],
-) -> Totals[Cell] | None:
+    source: Source, unit: Unit, runs: Mapping[Cell, Run], errors: Mapping[Cell, Error]
+) -> tuple[Totals[Cell], NDArray[np.str_]] | None:
     """Wrong answers of every source image; None where it has several rows in a cell, or none.
 
     Every cell has a bit of its own, so that millions of rows become one pass that sets bits:
@@ -128,18 +106,20 @@ def _wrong_by_source(
     bits = [(1 << i, 0) if i < _BITS else (0, 1 << (i - _BITS)) for i in range(len(cells))]
     values = ", ".join(
         f"({quoted(runs[cell].benchmark)}, {quoted(runs[cell].condition)}, "
-        f"{low}::BIGINT, {high}::BIGINT)"
+        f"{quoted(runs[cell].run_id)}, {low}::BIGINT, {high}::BIGINT)"
         for cell, (low, high) in zip(cells, bits, strict=True)
     )
-    found = connection.execute(
+    # A few names, which leave the files of other benchmarks closed.
+    benchmarks = ", ".join(quoted(name) for name in sorted({r.benchmark for r in runs.values()}))
+    found = source.connection.execute(
         f"""
-        SELECT count(*) AS renderings, bit_or(low) AS low, bit_or(high) AS high,
+        SELECT source_key, count(*) AS renderings, bit_or(low) AS low, bit_or(high) AS high,
             bit_or(CASE WHEN correct IS NOT true THEN low ELSE 0 END) AS wrong_low,
             bit_or(CASE WHEN correct IS NOT true THEN high ELSE 0 END) AS wrong_high
         FROM predictions
-        JOIN (VALUES {values}) AS cells (benchmark, condition, low, high)
-            USING (benchmark, condition)
-        WHERE model = $model AND run_id IN ({run_filter(runs.values())})
+        JOIN (VALUES {values}) AS cells (benchmark, condition, run_id, low, high)
+            USING (benchmark, condition, run_id)
+        WHERE model = $model AND benchmark IN ({benchmarks})
         GROUP BY source_key ORDER BY source_key
         """,
         {"model": unit.model},
@@ -149,9 +129,8 @@ def _wrong_by_source(
     whole = [errors[cell].n for cell in cells] == present.sum(axis=0, dtype=np.int64).tolist()
     if not whole or (found["renderings"] != present.sum(axis=1)).any():
         return None
-    return Totals(
-        tuple(cells), _columns(found["wrong_low"], found["wrong_high"], len(cells)), present
-    )
+    wrong = _columns(found["wrong_low"], found["wrong_high"], len(cells))
+    return Totals(tuple(cells), wrong, present), found["source_key"].astype(str)
 
 
 def _columns(low: NDArray[np.int64], high: NDArray[np.int64], count: int) -> NDArray[np.int8]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ops.metrics import (
     Normaliser,
@@ -23,47 +23,42 @@ from ops.metrics import (
 )
 from ops.metrics.corruption import SEVERITIES
 from ops.results.inventory import Run
-from ops.results.measures.cells import CLEAN, Cell, Errors, by_corruption, cell_of, errors_of
+from ops.results.measures.cells import CLEAN, Cell, by_corruption, cell_of
 from ops.results.measures.cells import measured as measured_cells
 from ops.results.measures.resampled import Means
+from ops.results.measures.source import Source, pair
 from ops.results.measures.unit import Row, Unit
-
-if TYPE_CHECKING:
-    import duckdb
 
 # The clean images, which relative mCE needs beside the corrupted ones.
 CLEAN_IMAGES = "imagenet_1k/val"
 
 
-def imagenet_c(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[Row]:
+def imagenet_c(source: Source, units: list[Unit]) -> list[Row]:
     """Errors by corruption and severity, and what each is over AlexNet and own normalisers."""
     rows = []
-    for measured, errors in _measured(connection, units):
+    for measured in _measured(source, units):
         rows += _unnormalised(measured)
         rows += _over(measured, alexnet_errors(), "alexnet", "alexnet_pct")
         for runs in measured.unit.normalisers:
-            rows += _over(measured, _errors_by(runs, errors), f"over {runs[0].model}", "pct", runs)
+            over = _errors_by(source, runs, measured.sources)
+            rows += _over(measured, over, f"over {runs[0].model}", "pct", runs)
     return rows
 
 
-def mini_imagenet_c(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[Row]:
+def mini_imagenet_c(source: Source, units: list[Unit]) -> list[Row]:
     """Mean error of the 15 at severity 5, and their CE over AlexNet's severity 5."""
     rows = []
-    for measured, errors in _measured(connection, units):
+    for measured in _measured(source, units):
         rows += _by_severity(measured, (5,))
         rows += _over_severity_5(measured, alexnet_errors(), "alexnet severity 5", "alexnet_pct")
         for runs in measured.unit.normalisers:
-            over, variant = _errors_by(runs, errors), f"over {runs[0].model}"
-            rows += _over_severity_5(measured, over, variant, "pct", runs)
+            over = _errors_by(source, runs, measured.sources)
+            rows += _over_severity_5(measured, over, f"over {runs[0].model}", "pct", runs)
     return rows
 
 
-def _measured(
-    connection: duckdb.DuckDBPyConnection, units: list[Unit]
-) -> Iterator[tuple[Means[Cell], Errors]]:
-    errors = errors_of(connection, units)
-    for measured in measured_cells(connection, errors, [(u, _cells(u.runs)) for u in units]):
-        yield measured, errors
+def _measured(source: Source, units: list[Unit]) -> Iterator[Means[Cell]]:
+    return measured_cells(source, [(unit, _cells(unit.runs)) for unit in units])
 
 
 def _cells(runs: tuple[Run, ...]) -> dict[Cell, Run]:
@@ -212,13 +207,20 @@ def _over_severity_5_of_one(
     )
 
 
-def _errors_by(runs: tuple[Run, ...], errors: Errors) -> Normaliser:
-    """Errors of a model of one's own, for as many corruptions as it was run on."""
-    own: Mapping[Cell, float] = {
-        cell: errors[run.model, run.run_id].value
-        for cell, run in _cells(runs).items()
-        if (run.model, run.run_id) in errors
-    }
+def _errors_by(
+    source: Source, runs: tuple[Run, ...], sources: NDArray[np.str_] | None
+) -> Normaliser:
+    """Errors of a model of one's own, for as many corruptions as it was run on.
+
+    Of its clean images, those named by `sources`; all of them where that is None.
+    """
+    errors, cells = source.errors(runs), _cells(runs)
+    own = {cell: errors[pair(run)].value for cell, run in cells.items() if pair(run) in errors}
+    if sources is not None and CLEAN in own:
+        clean = source.wrong(cells[CLEAN])
+        source.known.wrong[pair(cells[CLEAN])] = clean
+        wrong = clean.wrong[np.isin(clean.sources, sources)]
+        own[CLEAN] = float(wrong.mean()) if len(wrong) == len(sources) else math.nan
     by_severity = {
         name: [own.get((name, severity), math.nan) for severity in SEVERITIES]
         for name in sorted({name for name, severity in own if severity})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,14 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from ops.metrics import average_accuracy_7
 from ops.metrics.distortion import LEVELS
 from ops.results.inventory import Run
-from ops.results.measures.cells import CLEAN, Cell, cell_of, errors_of, measured
+from ops.results.measures.cells import CLEAN, Cell, cell_of, measured
+from ops.results.measures.source import Source
 from ops.results.measures.unit import Row, Unit
 
-if TYPE_CHECKING:
-    import duckdb
 
-
-def distorted(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[Row]:
+def distorted(source: Source, units: list[Unit]) -> list[Row]:
     """Average over clean and the six levels of each distortion; the last run is the clean one."""
     rows: list[Row] = []
     wanted: list[tuple[Unit, dict[Cell, Run]]] = []
@@ -30,7 +27,7 @@ def distorted(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[
             own = {(name, level): runs[name, level] for level in LEVELS if (name, level) in runs}
             wanted.append((unit, {CLEAN: clean, **own}))
             names.append(name)
-    found = measured(connection, errors_of(connection, units), wanted)
+    found = measured(source, wanted)
     for name, means in zip(names, found, strict=True):
         if len(means.values) != len(LEVELS) + 1:
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,11 +18,10 @@ from ops.metrics import (
 from ops.metrics.flips import PERTURBATIONS_10
 from ops.metrics.frame_pairs import Reference
 from ops.results.inventory import Run
-from ops.results.measures.resampled import Means, Totals, resample
+from ops.results.measures.resampled import Means, Totals, resampled
+from ops.results.measures.rows import OF_RUN, named
+from ops.results.measures.source import Source, pair
 from ops.results.measures.unit import Row, Unit
-
-if TYPE_CHECKING:
-    import duckdb
 
 # The metric of one perturbation, and that of the mean over the 10.
 _MEANS = {
@@ -45,35 +44,31 @@ _SUMS = f"""
         sum(top5_distance)::BIGINT AS distance, count(zipf_distance) AS ranked,
         coalesce(sum(round(zipf_distance::DOUBLE * {_ZIPF})::BIGINT), 0)::BIGINT AS zipf
 """
-_FROM = """
-    FROM predictions
-    WHERE model = $model AND run_id = $run_id AND benchmark = $benchmark AND condition = $condition
-"""
+_FROM = f"FROM predictions AS p WHERE {OF_RUN}"
 _TOP = ", ".join(f"coalesce(top5_idx[{rank}], -1) AS top{rank}" for rank in range(1, 6))
 
 
-def imagenet_p(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[Row]:
+def imagenet_p(source: Source, units: list[Unit]) -> list[Row]:
     """Flip probability, T5D and Zipf distance of each perturbation, their means, and mFR, mT5D."""
     rows = []
-    normalisers: dict[tuple[str, str], dict[Moved, float]] = {}
+    # Sequences of an AlexNet are read once, whatever the number of models over it.
+    normalisers = source.known.moved
     for unit in units:
-        moved = _measured(connection, unit)
+        moved = _measured(source, unit)
         rows += _unnormalised(moved)
         for runs in unit.normalisers:
             over: dict[Moved, float] = {}
             for run in runs:
-                key = run.model, run.run_id
-                if key not in normalisers:
-                    normalisers[key] = _values(_totals(connection, [run]))
-                over |= normalisers[key]
+                if pair(run) not in normalisers:
+                    normalisers[pair(run)] = _values(_totals(source, [run]))
+                over |= normalisers[pair(run)]
             rows += _over(moved, over, runs)
     return rows
 
 
-def _measured(connection: duckdb.DuckDBPyConnection, unit: Unit) -> Means[Moved]:
-    table = _totals(connection, unit.runs)
-    (drawn,) = resample([table])
-    return Means(unit, _values(table), drawn, len(table.total))
+def _measured(source: Source, unit: Unit) -> Means[Moved]:
+    table = _totals(source, unit.runs)
+    return resampled(unit, _values(table), table)
 
 
 def _unnormalised(moved: Means[Moved]) -> list[Row]:
@@ -155,10 +150,10 @@ def _values(table: Totals[Moved]) -> dict[Moved, float]:
     return {key: float(a / b) for key, a, b in zip(table.columns, sums, sizes, strict=True)}
 
 
-def _totals(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> Totals[Moved]:
+def _totals(source: Source, runs: Sequence[Run]) -> Totals[Moved]:
     """Flips and distances of every photograph, over the pairs of frames of all its sequences."""
     found = {
-        run.condition: _sums(connection, run) for run in runs if run.frames and run.frame_reference
+        run.condition: _sums(source, run) for run in runs if run.frames and run.frame_reference
     }
     names = [each["source_key"].astype(str) for each in found.values()]
     sources = np.unique(np.concatenate(names)) if names else np.empty(0, str)
@@ -186,23 +181,20 @@ def _totals(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> Total
     )
 
 
-def _sums(connection: duckdb.DuckDBPyConnection, run: Run) -> dict[str, NDArray[Any]]:
-    about = {"model": run.model, "run_id": run.run_id}
-    about |= {"benchmark": run.benchmark, "condition": run.condition}
-    found = connection.execute(
+def _sums(source: Source, run: Run) -> dict[str, NDArray[Any]]:
+    about = named(run)
+    found = source.connection.execute(
         f"{_SUMS} {_FROM} GROUP BY source_key ORDER BY source_key", about
     ).fetchnumpy()
     if found["pairs"].any():
         return found
     # Rows of an older release, in which frames were not yet compared as they were predicted.
-    return _compared(connection, run, about)
+    return _compared(source, run, about)
 
 
-def _compared(
-    connection: duckdb.DuckDBPyConnection, run: Run, about: dict[str, str]
-) -> dict[str, NDArray[Any]]:
+def _compared(source: Source, run: Run, about: dict[str, str]) -> dict[str, NDArray[Any]]:
     frames, reference = cast(int, run.frames), cast(Reference, run.frame_reference)
-    found = connection.execute(
+    found = source.connection.execute(
         f"SELECT source_key, coalesce(pred, -1) AS pred, {_TOP} {_FROM} "
         "ORDER BY source_key, frame_set, frame_offset",
         about,

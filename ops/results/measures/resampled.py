@@ -7,16 +7,15 @@ has a formula of its own.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ops.metrics import percentile_interval, resampled_means
-from ops.metrics.clustered_bootstrap import METHOD
+from ops.metrics import resampled_means
+from ops.metrics.clustered_interval import clustered_interval
 from ops.results.measures.unit import ALPHA, Row, Unit
 
 # What a mean is of: a corruption and its severity, or a perturbation and a distance.
@@ -60,12 +59,18 @@ class Means(Generic[Key]):
         None where it is not known which rows are of the same source image, or some are missing.
     n : int or None
         Source images.
+    by_image : mapping or None
+        What each source image adds: shape (n,), their mean is the value.
+    sources : ndarray or None
+        Names of the source images, where some of the clean ones were left out.
     """
 
     unit: Unit
     values: Mapping[Key, float]
     resamples: Resamples[Key] | None
     n: int | None
+    by_image: Resamples[Key] | None = None
+    sources: NDArray[np.str_] | None = None
 
     def rows(
         self,
@@ -80,28 +85,28 @@ class Means(Generic[Key]):
             value = float(np.asarray(formula(self.values)))
             if not math.isfinite(value):
                 return []
-            lo = hi = math.nan
-            if self.resamples is not None:
-                lo, hi = percentile_interval(np.asarray(formula(self.resamples)), ALPHA)
-        if not math.isnan(lo):
-            fields |= {"ci_lo": lo, "ci_hi": hi, "ci_method": METHOD}
+            if self.resamples is not None and self.by_image is not None:
+                drawn = np.asarray(formula(self.resamples))
+                score = np.asarray(formula(self.by_image))
+                lo, hi, method = clustered_interval(score, drawn, ALPHA)
+                if not math.isnan(lo):
+                    fields |= {"ci_lo": lo, "ci_hi": hi, "ci_method": method}
         return [self.unit.row(metric, variant, value, condition=condition, n=self.n, **fields)]
 
 
-def resample(tables: Sequence[Totals[Key] | None]) -> list[Resamples[Key] | None]:
-    """Resample every table; those of equally many source images share their draws, and the work."""
-    found: list[Resamples[Key] | None] = [None] * len(tables)
-    alike: dict[int, list[int]] = defaultdict(list)
-    for i, table in enumerate(tables):
-        if table is not None and table.total.size:
-            alike[len(table.total)].append(i)
-    for places in alike.values():
-        some = [table for i in places if (table := tables[i]) is not None]
-        drawn = resampled_means(
-            np.concatenate([table.total for table in some], axis=1),
-            np.concatenate([table.size for table in some], axis=1),
-        )
-        ends = np.cumsum([len(table.columns) for table in some])
-        for i, table, part in zip(places, some, np.split(drawn, ends[:-1], axis=1), strict=True):
-            found[i] = dict(zip(table.columns, part.T, strict=True))
-    return found
+def resampled(unit: Unit, values: Mapping[Key, float], table: Totals[Key]) -> Means[Key]:
+    """Means of a unit with their resamples; without, where the table is empty.
+
+    Formulas are sums of means with fixed weights, so a formula of what every source image adds is
+    what the image adds to the metric.
+    """
+    if not table.total.size:
+        return Means(unit, values, None, len(table.total))
+    drawn = resampled_means(table.total, table.size)
+    by_image = {}
+    for key, total, size in zip(table.columns, table.total.T, table.size.T, strict=True):
+        # Where images have different numbers of rows, a mean is a ratio, and this its first order.
+        value = total.sum() / size.sum()
+        by_image[key] = value + (total - value * size) * (len(size) / size.sum())
+    resamples = dict(zip(table.columns, drawn.T, strict=True))
+    return Means(unit, values, resamples, len(table.total), by_image)

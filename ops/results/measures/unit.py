@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ops.metrics import clopper_pearson
@@ -13,7 +14,7 @@ from ops.results.inventory import Run
 ALPHA = 0.05
 
 # Raised when a definition changes, so that rows of the older one are computed again.
-DEFINITIONS = "4"
+DEFINITIONS = "5"
 
 Row = dict[str, Any]
 
@@ -48,11 +49,15 @@ class Unit:
         """Ids of the runs, sorted."""
         return sorted(run.run_id for run in self.runs)
 
-    @property
+    @cached_property
     def inputs(self) -> str:
-        """16 hex digits that name everything the rows are computed from."""
-        names = [f"{run.benchmark}/{run.condition} {run.run_id}" for run in self.runs]
-        over = [_name(run) for runs in self.normalisers for run in runs]
+        """16 hex digits that name everything the rows are computed from.
+
+        A run id names the plan of a run. What came of it are its files, which differ where a run
+        is written again after damage, so their digests belong to the key.
+        """
+        names = [f"{run.benchmark}/{run.condition} {run.run_id} {_rows(run)}" for run in self.runs]
+        over = [f"{_name(run)} {_rows(run)}" for runs in self.normalisers for run in runs]
         return _digest(
             DEFINITIONS, self.family, self.model, self.extra, *sorted(names), *sorted(over)
         )
@@ -111,14 +116,14 @@ def by_dataset(units: Iterable[Unit]) -> dict[tuple[str, str], Unit]:
     return {(unit.model, unit.runs[0].run_id): unit for unit in units}
 
 
-def run_filter(runs: Iterable[Run]) -> str:
-    """SQL list of the ids of `runs`."""
-    return ", ".join(quoted(run_id) for run_id in sorted({run.run_id for run in runs}))
-
-
 def quoted(text: str) -> str:
     """A string of SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def _rows(run: Run) -> str:
+    # Older records name no digest of a file.
+    return _digest(*sorted(file.sha256 or f"{file.name} {file.bytes}" for file in run.files))
 
 
 def _name(run: Run) -> str:

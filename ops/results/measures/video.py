@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ops.metrics import pm_k_correct
 from ops.results.measures.rows import rows_of
+from ops.results.measures.source import Source
 from ops.results.measures.unit import Row, Unit
-
-if TYPE_CHECKING:
-    import duckdb
 
 K = 10
 
 _COLUMNS = "p.frame_set, p.frame_offset, coalesce(p.correct, false) AS correct"
 
 
-def pm_k(connection: duckdb.DuckDBPyConnection, units: list[Unit]) -> list[Row]:
+def pm_k(source: Source, units: list[Unit]) -> list[Row]:
     """Accuracy of the anchors and of the worst frame within k, for k = 0 to 10."""
     rows = []
-    found = rows_of(
-        connection,
-        [unit.runs[0] for unit in units],
-        _COLUMNS,
-        where="p.frame_set IS NOT NULL",
-    )
-    for unit, frames in zip(units, found, strict=True):
+    for unit in units:
+        frames = rows_of(source.connection, unit.runs[0], _COLUMNS, where="p.frame_set IS NOT NULL")
         names, right = frames["frame_set"].astype(str), []
         for k in range(K + 1):
             _, correct = pm_k_correct(names, frames["frame_offset"], frames["correct"], k)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ops.results.comparison_runs import PairOfRuns
+from ops.results.comparison.runs import PairOfRuns
 from ops.results.runs import Run
 
 # Of a version or a hash, as much as tells two apart.

@@ -12,6 +12,8 @@ from ops.errors import ShiftlakeError
 from ops.storage import Root
 
 MANIFEST = "manifest.json"
+# Stands in the folder from before the first file of a bundle until after its manifest.
+UNFINISHED = "unfinished.json"
 DATABASE = "results.duckdb"
 # DuckDB puts a random number into every file it makes, so its hash stands beside it and not in the
 # manifest, which is the same for the same results.
@@ -61,8 +63,9 @@ class BundleManifest(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    format: Literal["shiftlake results"] = "shiftlake results"
-    format_version: Literal[1] = 1
+    # Without defaults: many a manifest.json is none of ours.
+    format: Literal["shiftlake results"]
+    format_version: Literal[1]
     definitions: str
     code_version: str
     schema_version: str
@@ -77,15 +80,29 @@ class BundleManifest(BaseModel):
     files: dict[str, BundleFile]
 
 
+class Unfinished(BaseModel):
+    """Every path that an export has begun to remove or to write."""
+
+    model_config = ConfigDict(frozen=True)
+
+    format: Literal["unfinished shiftlake results"]
+    files: tuple[str, ...]
+
+
 def read_manifest(bundle: Root) -> BundleManifest:
-    """The manifest of a bundle, with every name in it checked.
+    """The manifest of a bundle, with every name in it checked; see :func:`manifest_of`."""
+    return manifest_of(bundle, bundle.read_bytes(MANIFEST) if bundle.exists(MANIFEST) else None)
+
+
+def manifest_of(bundle: Root, content: bytes | None) -> BundleManifest:
+    """As :func:`read_manifest`, of the manifest's bytes; None where there is no manifest.
 
     Raises
     ------
     ShiftlakeError
         If there is none, it is not of this format, or it names a path that is no bundle's.
     """
-    if not bundle.exists(MANIFEST):
+    if content is None:
         raise ShiftlakeError(
             "This is no bundle of results.",
             expected=f"a folder with a {MANIFEST}, as shiftlake bundle writes it",
@@ -94,7 +111,7 @@ def read_manifest(bundle: Root) -> BundleManifest:
             remedy="check the folder; a bundle without manifest was not finished",
         )
     try:
-        manifest = BundleManifest.model_validate(bundle.read_json(MANIFEST))
+        manifest = BundleManifest.model_validate_json(content)
     except ValidationError as error:
         first = error.errors()[0]
         raise ShiftlakeError(
@@ -135,4 +152,15 @@ def _foreign(expected: str, found: str, bundle: Root) -> ShiftlakeError:
         found=found,
         where=bundle.at(MANIFEST),
         remedy="do not import this bundle; ask whoever made it",
+    )
+
+
+def damaged(expected: str, found: str, bundle: Root) -> ShiftlakeError:
+    """The error of a bundle whose files are not what they are said to be."""
+    return ShiftlakeError(
+        "The bundle is not what its manifest says; nothing was imported.",
+        expected=expected,
+        found=found,
+        where=bundle.url,
+        remedy="get the bundle again",
     )

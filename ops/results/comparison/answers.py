@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ops.results.comparison_runs import PairOfRuns
+from ops.results.comparison.runs import PairOfRuns
 from ops.results.runs import Run
+from ops.results.sql_text import quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -77,7 +78,7 @@ def lay_side_by_side(
     connection : duckdb.DuckDBPyConnection
         With the views over a root.
     answer : str
-        As in :class:`ops.results.comparison_quantities.Quantity`.
+        As in :class:`ops.results.comparison.quantities.Quantity`.
     pairs : sequence of PairOfRuns
         One a dataset, all of the same two models.
 
@@ -95,9 +96,11 @@ def _answers(answer: str, runs: Sequence[Run]) -> str:
     where = only(runs)
     if answer == "flips":
         # The conditions of a view over groups: what it groups by.
-        of = ", ".join(f"'{run.condition}'" for run in runs)
-        flips_where = f"model = {quoted(runs[0].model)} AND benchmark = '{runs[0].benchmark}'"
-        flips_where += f" AND condition IN ({of})"
+        of = ", ".join(quoted(run.condition) for run in runs)
+        flips_where = (
+            f"model = {quoted(runs[0].model)} AND benchmark = {quoted(runs[0].benchmark)} "
+            f"AND condition IN ({of})"
+        )
         return _FLIPS.format(where=where, flips_where=flips_where)
     if answer in _RIGHT:
         right, p = _RIGHT[answer]
@@ -117,8 +120,3 @@ def only(runs: Sequence[Run]) -> str:
         f"model = {quoted(runs[0].model)} AND run_id IN ({ids}) "
         f"AND benchmark IN ({benchmarks}) AND condition IN ({conditions})"
     )
-
-
-def quoted(text: str) -> str:
-    """A string as SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"

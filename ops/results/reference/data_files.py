@@ -1,4 +1,4 @@
-"""Reading the data files of this room."""
+"""Reading the data files of this package."""
 
 from __future__ import annotations
 
@@ -12,5 +12,7 @@ import yaml
 @cache
 def read_yaml(name: str) -> Any:
     """Content of ``data/<name>``; not to be changed, since it is kept."""
-    text = resources.files("ops.results").joinpath("data", name).read_text(encoding="utf-8")
+    text = (
+        resources.files("ops.results.reference").joinpath("data", name).read_text(encoding="utf-8")
+    )
     return yaml.safe_load(text)

@@ -1,6 +1,6 @@
 """``gates.yaml``: which model is to be no worse than which, on what and by how much.
 
-Written by people, below the storage root; ``gates_example.yaml`` beside this module shows all of
+Written by people, below the storage root; ``example.yaml`` beside this module shows all of
 it.
 """
 
@@ -23,9 +23,9 @@ from pydantic import (
 )
 
 from ops.errors import ShiftlakeError
-from ops.results.comparison_quantities import Quantity, chosen
-from ops.results.gates_lines import WrittenYaml
-from ops.results.waivers import Said, Waiver
+from ops.results.comparison.quantities import Quantity, chosen
+from ops.results.gates.lines import WrittenYaml
+from ops.results.gates.waivers import Said, Waiver
 from ops.storage import Root, paths
 
 # Words of the command line.
@@ -154,7 +154,7 @@ def read_gates(root: Root, known: Mapping[str, list[Quantity]]) -> list[StatedGa
     root : Root
     known : mapping
         What can be compared on each benchmark, of
-        :func:`ops.results.comparison_quantities.by_benchmark`.
+        :func:`ops.results.comparison.quantities.by_benchmark`.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def parse_gates(text: str, address: str, known: Mapping[str, list[Quantity]]) ->
 
 def example() -> str:
     """The text of a ``gates.yaml`` with everything in it, commented."""
-    return files("ops.results").joinpath("gates_example.yaml").read_text("utf-8")
+    return files("ops.results.gates").joinpath("example.yaml").read_text("utf-8")
 
 
 def _expected(error: Any) -> str:

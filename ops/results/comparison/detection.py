@@ -6,34 +6,21 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ops.metrics import keyed_generator
-from ops.metrics.outlier_scores import OUTLIER_SCORES
 from ops.metrics.paired_detection import METHOD, paired_detection
-from ops.results.comparison_answers import only
-from ops.results.comparison_flipped import SAMPLES, Flipped
-from ops.results.comparison_quantities import OUTSIDE, VAL, Quantity
-from ops.results.comparison_runs import Pairing
+from ops.results.comparison.flipped import SAMPLES, Flipped
+from ops.results.comparison.quantities import OUTSIDE, VAL, Quantity
+from ops.results.comparison.runs import Pairing
+from ops.results.measures import outliers
+from ops.results.measures.rows import Columns
+from ops.results.runs import Run
 
 if TYPE_CHECKING:
     import duckdb
 
 TEST = "paired bootstrap"
-
-# Only the validation images of ImageNet-O's own 200 classes are negatives.
-_SIDE = """
-    SELECT dataset, sample_key, list_filter(masks, lambda m: m.mask = 'imagenet_o')[1] AS own
-    FROM predictions AS p
-    WHERE ({outside}) OR (({inside}) AND p.labels[1] IN (
-        SELECT class_index FROM class_lists WHERE list = 'imagenet_o'
-    ))
-"""
-_BOTH = """
-    SELECT dataset, sample_key, {columns}
-    FROM ({first}) AS x FULL JOIN ({second}) AS y USING (dataset, sample_key)
-    ORDER BY dataset, sample_key
-"""
-
 
 def detection_differences(
     connection: duckdb.DuckDBPyConnection,
@@ -46,27 +33,29 @@ def detection_differences(
     There is no image that is right or wrong by itself: named are the images of ImageNet-O on which
     the second model is surer than the first, those it is surest of first.
     """
-    columns = dict.fromkeys(OUTLIER_SCORES[each.variant][1] for each in group)
     pairs = pairing.runs((OUTSIDE, VAL))
-    first, second = (
-        _SIDE.format(outside=only([runs[0]]), inside=only([runs[1]]))
+    sides = [
+        tuple(zip(runs, outliers.rows(connection, *runs), strict=True))
         for runs in ([p.first for p in pairs], [p.second for p in pairs])
-    )
-    asked = ", ".join(f"x.own.{c} AS first_{c}, y.own.{c} AS second_{c}" for c in columns)
-    found = connection.execute(_BOTH.format(columns=asked, first=first, second=second)).fetchnumpy()
-    outside = np.asarray(found["dataset"] == OUTSIDE, bool)
+    ]
+    known = [np.union1d(*(side[i][1]["sample_key"] for side in sides)) for i in range(2)]
+    outside = np.repeat([True, False], [len(keys) for keys in known])
     if outside.all() or not outside.any():
         return
-    keys = found["sample_key"]
+    keys = np.concatenate(known)
     for variant in dict.fromkeys(each.variant for each in group):
         own = [each for each in group if each.variant == variant]
-        formula, column = OUTLIER_SCORES[variant]
-        scores = []
-        for side in ("first", "second"):
-            raw = np.ma.filled(np.ma.asarray(found[f"{side}_{column}"], np.float64), np.nan)
-            # An image that could not be read counts against the model.
-            worst = np.where(outside, -np.inf, np.inf)
-            scores.append(np.where(np.isnan(raw), worst, formula(raw)))
+        scores = [
+            np.concatenate(
+                [
+                    _placed(run, variant, columns, names, worst)
+                    for (run, columns), names, worst in zip(
+                        side, known, (-np.inf, np.inf), strict=True
+                    )
+                ]
+            )
+            for side in sides
+        ]
         ids = sorted(run.run_id for p in pairs for run in (p.first, p.second))
         differences = paired_detection(
             outside,
@@ -97,3 +86,16 @@ def detection_differences(
                     "flipped": Flipped(samples=tuple(named)),
                 },
             )
+
+
+def _placed(
+    run: Run, variant: str, columns: Columns, names: NDArray[np.str_], worst: float
+) -> NDArray[np.float64]:
+    """Scores in the order of `names`, sorted sample keys.
+
+    An image that could not be read, or that this run has no row for, counts against the model.
+    """
+    found = np.full(len(names), worst)
+    score = outliers.score(run.head, variant, columns)
+    found[np.searchsorted(names, columns["sample_key"])] = np.where(np.isnan(score), worst, score)
+    return found

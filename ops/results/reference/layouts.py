@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ops.errors import ShiftlakeError
-from ops.results.data_files import read_yaml
+from ops.results.reference.data_files import read_yaml
 
 Row = dict[str, Any]
 
@@ -103,7 +103,7 @@ def _layout(
 
 
 def _timm(file: str, cells: dict[str, str], at: str) -> Iterator[Row]:
-    known = read_yaml("reference_settings.yaml")["timm"].get(file, {"setting": file})
+    known = read_yaml("settings.yaml")["timm"].get(file, {"setting": file})
     size = cells["img_size"]
     common = {
         **known,
@@ -140,7 +140,7 @@ def _testbed(file: str, cells: dict[str, str], at: str) -> Iterator[Row]:
 
 @cache
 def _testbed_setting(column: str) -> dict[str, Any]:
-    known: dict[str, dict[str, Any]] = read_yaml("reference_settings.yaml")["imagenet_testbed"]
+    known: dict[str, dict[str, Any]] = read_yaml("settings.yaml")["imagenet_testbed"]
     if match := _C_COLUMN.fullmatch(column):
         stated = known[_C_SETTING]
         corruption, severity = match.groups()
@@ -154,7 +154,7 @@ def _testbed_setting(column: str) -> dict[str, Any]:
 @cache
 def model_kind(name: str) -> str | None:
     """How a model of the testbed was trained; None where its authors do not say."""
-    kinds: dict[str, list[str]] = read_yaml("reference_model_kinds.yaml")
+    kinds: dict[str, list[str]] = read_yaml("model_kinds.yaml")
     return next(
         (kind for kind, models in kinds.items() if any(fnmatchcase(name, each) for each in models)),
         None,

@@ -1,6 +1,6 @@
 """``results/gate.parquet``: the verdicts of the non-inferiority gates.
 
-Here: the columns and the file. What stands in them is worked out in :mod:`ops.results.gates`.
+Here: the columns and the file. What stands in them is worked out in :mod:`ops.results.gates.verdicts`.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
 from ops.catalog import Catalog
-from ops.results.connection import connect
-from ops.results.data_files import read_yaml
+from ops.results.reference.data_files import read_yaml
 from ops.storage import Root, open_root
 
 if TYPE_CHECKING:
@@ -71,6 +70,9 @@ def golden_checks(root: Root | str, catalog: Catalog) -> list[GoldenCheck]:
     list of GoldenCheck
         In the order of ``data/golden.yaml``, one a matching model; of the last computed metrics.
     """
+    # The views are over this package's table, too.
+    from ops.results.connection import connect
+
     stated = read_yaml("golden.yaml")
     with connect(open_root(root), catalog=catalog) as connection:
         models = connection.execute(

@@ -1,6 +1,6 @@
 """``results/reference.parquet``: results published elsewhere, in one tidy table.
 
-Here: the columns and the file. Importing the published files is :mod:`ops.results.reference`.
+Here: the columns and the file; :mod:`ops.results.reference.importing` makes its rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ops.results.columns import columns
 from ops.storage import Root, open_root, paths
 
 REFERENCE = columns(
-    # Who published it (timm, imagenet_testbed, ...), at which revision.
+    # Who published it (timm, imagenet_testbed, ...), at which revision: one for all of its files.
     source=pa.string(),
     revision=pa.string(),
     model=pa.string(),

@@ -13,10 +13,9 @@ from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.metrics.holm import holm
 from ops.results.columns import columns
-from ops.results.comparison_measure import Difference, differences
-from ops.results.comparison_quantities import Quantity, by_benchmark
-from ops.results.comparison_runs import CurrentRuns, Pairing
-from ops.results.connection import open_views
+from ops.results.comparison.measure import Difference, differences
+from ops.results.comparison.quantities import Quantity, by_benchmark
+from ops.results.comparison.runs import CurrentRuns, Pairing
 from ops.results.inventory import Inventory, take_inventory
 from ops.storage import Root, open_root
 
@@ -106,6 +105,9 @@ def compare(
     and the test is McNemar's clustered. ImageNet-O: a paired bootstrap. The definitions are those
     of ``ops.metrics``.
     """
+    # The connection shows the verdicts of gates, so it imports this package.
+    from ops.results.connection import open_views
+
     root = open_root(root)
     inventory = take_inventory(root)
     check_models(inventory, a, b)

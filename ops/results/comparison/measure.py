@@ -15,11 +15,12 @@ from ops.metrics.mcnemar import mcnemar
 from ops.metrics.paired_bootstrap import FEW_METHOD, METHOD, paired_bootstrap
 from ops.metrics.paired_difference import METHOD as TANGO
 from ops.metrics.paired_difference import paired_difference
-from ops.results.comparison_answers import lay_side_by_side, quoted
-from ops.results.comparison_detection import detection_differences
-from ops.results.comparison_flipped import NOTHING_FLIPPED, Flipped, flipped
-from ops.results.comparison_quantities import Quantity
-from ops.results.comparison_runs import Pairing
+from ops.results.comparison.answers import lay_side_by_side
+from ops.results.comparison.detection import detection_differences
+from ops.results.comparison.flipped import NOTHING_FLIPPED, Flipped, flipped
+from ops.results.comparison.quantities import Quantity
+from ops.results.comparison.runs import Pairing
+from ops.results.sql_text import quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,7 +29,7 @@ EXACT_TEST = "exact McNemar"
 CLUSTERED_TEST = "clustered McNemar"
 
 # Raised when a definition changes, so that the numbers of a gate are computed again.
-DEFINITIONS = "1"
+DEFINITIONS = "2"
 
 # Bits of a weight's sum over one source image: with 2 ** 12 images more, still exact in a double.
 _BITS = 40

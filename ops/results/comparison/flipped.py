@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ops.results.comparison_answers import quoted
-from ops.results.comparison_quantities import Quantity
-from ops.results.comparison_runs import Pairing
+from ops.results.comparison.quantities import Quantity
+from ops.results.comparison.runs import Pairing
+from ops.results.sql_text import quoted
 
 if TYPE_CHECKING:
     import duckdb

@@ -1,8 +1,8 @@
 """The gates: every candidate against its baseline, benchmark by benchmark, with a verdict.
 
 Here: which numbers are needed, whether they can be had, and what follows from them. The numbers
-themselves are of :mod:`ops.results.comparison_measure`, what is demanded of
-:mod:`ops.results.gates_stated`.
+themselves are of :mod:`ops.results.comparison.measure`, what is demanded of
+:mod:`ops.results.gates.stated`.
 """
 
 from __future__ import annotations
@@ -21,16 +21,15 @@ from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.metrics.holm import holm
 from ops.metrics.non_inferiority import judge
-from ops.results.comparison import clean_of
-from ops.results.comparison_measure import DEFINITIONS, Difference, differences
-from ops.results.comparison_quantities import Quantity, by_benchmark
-from ops.results.comparison_runs import CurrentRuns, Pairing
-from ops.results.connection import open_views
-from ops.results.gate_file import GATE, read_gate, write_gate
-from ops.results.gates_environment import environment_changes
-from ops.results.gates_stated import Demand, StatedGate, read_gates
+from ops.results.comparison.measure import DEFINITIONS, Difference, differences
+from ops.results.comparison.quantities import Quantity, by_benchmark
+from ops.results.comparison.runs import CurrentRuns, Pairing
+from ops.results.comparison.table import clean_of
+from ops.results.gates.environment import environment_changes
+from ops.results.gates.file import GATE, read_gate, write_gate
+from ops.results.gates.stated import Demand, StatedGate, read_gates
+from ops.results.gates.waivers import waiver_for
 from ops.results.inventory import Inventory, take_inventory
-from ops.results.waivers import waiver_for
 from ops.storage import Root, open_root, paths
 
 if TYPE_CHECKING:
@@ -226,6 +225,9 @@ class _Judged:
         return found
 
     def _connection(self) -> duckdb.DuckDBPyConnection:
+        # The connection shows the verdicts, so it imports this package.
+        from ops.results.connection import open_views
+
         if self._open is None:
             views = open_views(self._root, self._inventory, self._catalog)
             self._open = self._stack.enter_context(views)

@@ -1,12 +1,12 @@
 """Results that others published: from the fetched files to one tidy table.
 
 A benchmark of the catalog whose id begins with ``reference-`` holds result files and no images.
-What a file says is told by its layout (:mod:`ops.results.reference_layouts`).
+What a file says is told by its layout (:mod:`ops.results.reference.layouts`).
 """
 
 from __future__ import annotations
 
-import re
+import hashlib
 from typing import Any
 
 import pyarrow as pa
@@ -14,13 +14,12 @@ import pyarrow as pa
 from ops.catalog import Catalog, SourceFile
 from ops.errors import ShiftlakeError
 from ops.fetch import Receipt, standing
-from ops.results.reference_file import REFERENCE, write_reference
-from ops.results.reference_layouts import Published, rows_of
+from ops.results.reference.file import REFERENCE, write_reference
+from ops.results.reference.layouts import Published, rows_of
 from ops.storage import Root, open_root
 
 PREFIX = "reference-"
 _ORDER = ("source", "setting", "model", "image_size", "metric")
-_COMMIT = re.compile(r"/([0-9a-f]{40})/")
 
 
 def reference_files(catalog: Catalog) -> list[SourceFile]:
@@ -39,7 +38,7 @@ def import_references(root: Root | str, catalog: Catalog) -> pa.Table:
     Returns
     -------
     pyarrow.Table
-        Schema ``ops.results.reference_file.REFERENCE``, sorted by source, setting, model,
+        Schema ``REFERENCE``, sorted by source, setting, model,
         image size and metric. The same files give the same bytes. Files that were not fetched are
         left out.
 
@@ -49,10 +48,14 @@ def import_references(root: Root | str, catalog: Catalog) -> pa.Table:
         If a file cannot be read as what it is said to be; the stored table then stays as it was.
     """
     root = open_root(root)
-    rows: list[dict[str, Any]] = []
+    fetched: dict[str, list[tuple[SourceFile, Receipt]]] = {}
     for file in reference_files(catalog):
         if (receipt := standing(root, file)) is not None:
-            rows += _rows(root, file, receipt)
+            fetched.setdefault(file.benchmark, []).append((file, receipt))
+    rows = []
+    for benchmark, found in fetched.items():
+        revision = _revision(catalog.benchmark(benchmark).pinned_revision.value, found)
+        rows += [row for file, _ in found for row in _rows(root, file, revision)]
     rows.sort(key=lambda row: [str(row.get(name)) for name in _ORDER])
     _check_names(rows)
     table = pa.Table.from_pylist(
@@ -62,7 +65,7 @@ def import_references(root: Root | str, catalog: Catalog) -> pa.Table:
     return table
 
 
-def _rows(root: Root, file: SourceFile, receipt: Receipt) -> list[dict[str, Any]]:
+def _rows(root: Root, file: SourceFile, revision: str) -> list[dict[str, Any]]:
     where = root.at(file.path)
     try:
         # Written by spreadsheets, some files begin with a mark of their encoding.
@@ -77,18 +80,18 @@ def _rows(root: Root, file: SourceFile, receipt: Receipt) -> list[dict[str, Any]
         ) from error
     common = {
         "source": file.benchmark.removeprefix(PREFIX).replace("-", "_"),
-        "revision": _revision(file, receipt),
+        "revision": revision,
         "synthetic": file.synthetic,
     }
     return [common | row for row in rows_of(Published(file.benchmark, file.id, text, where))]
 
 
-def _revision(file: SourceFile, receipt: Receipt) -> str:
-    """The commit in the address the bytes came from; where there is none, their hash."""
-    proven = any(proof.startswith("sha256") for proof in receipt.verified_by)
-    address = receipt.url or (file.url.value if proven else None) or ""
-    match = _COMMIT.search(address)
-    return match.group(1) if match else f"sha256 {receipt.sha256[:12]}"
+def _revision(pinned: str | None, found: list[tuple[SourceFile, Receipt]]) -> str:
+    """One of a whole source, whose files are set against each other, wherever each came from."""
+    if pinned and not any(file.synthetic for file, _ in found):
+        return pinned
+    hashes = " ".join(sorted(receipt.sha256 for _, receipt in found))
+    return f"sha256 {hashlib.sha256(hashes.encode()).hexdigest()[:12]}"
 
 
 def _check_names(rows: list[dict[str, Any]]) -> None:

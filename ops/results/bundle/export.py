@@ -1,7 +1,7 @@
 """A portable bundle of results: a DuckDB file, Parquet, a manifest and the report.
 
 Whoever gets the folder needs nothing of this project: ``results.duckdb`` opens in plain DuckDB,
-and every table is a Parquet file beside it. :mod:`ops.results.bundle_import` takes it back in.
+and every table is a Parquet file beside it. :mod:`ops.results.bundle.importing` takes it back in.
 """
 
 from __future__ import annotations
@@ -12,25 +12,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from ops import catalog as catalogs
 from ops.errors import ShiftlakeError
-from ops.results.bundle_manifest import (
+from ops.results.bundle.folder import check_folder, clear
+from ops.results.bundle.manifest import (
     DATABASE,
     DATABASE_HASH,
     GATES,
     MANIFEST,
     REPORT,
+    UNFINISHED,
     BundleFile,
     BundleManifest,
 )
-from ops.results.connection import MACROS, TABLES, VIEWS, open_views
+from ops.results.bundle.written_tables import write_database, write_tables
+from ops.results.connection import open_views
 from ops.results.currency import standings
 from ops.results.inventory import Inventory, Run, take_inventory
 from ops.results.measures.unit import DEFINITIONS
@@ -39,10 +38,7 @@ from ops.storage import Root, open_root, paths
 if TYPE_CHECKING:
     import duckdb
 
-# Made of the rows, one row a sequence: with the rows, or not at all.
-_OF_ROWS = ("predictions", "flips")
 _PIECE = 8 << 20
-_ROWS_A_GROUP = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,8 @@ def export_results(
     root : Root or str
     catalog : Catalog
     folder : str or Path
-        New, empty or an older bundle, which is replaced. Local or ``s3://``.
+        New, empty, an older bundle, which is replaced, or one that was not finished. Local or
+        ``s3://``, and outside the storage root. Files that belong to no bundle stay.
     models : sequence of str
         Names or patterns; all models by default. Results published elsewhere are always in it.
     rows : bool
@@ -89,38 +86,48 @@ def export_results(
     Raises
     ------
     ShiftlakeError
-        If a pattern fits no model, the folder holds something else, or a stored file is not what
-        its record says.
+        If a pattern fits no model, the folder lies in the root or holds something else, or a
+        stored file is not what its record says.
 
     Notes
     -----
     The same results give the same Parquet files and the same manifest, byte for byte.
     """
     root, bundle = open_root(root), open_root(folder)
+    check_folder(root, bundle)
     inventory = take_inventory(root)
     chosen = _chosen(inventory, models)
     judged = [s for s in standings(inventory) if s.current and s.run.model in chosen]
-    _clear(bundle)
     with tempfile.TemporaryDirectory(prefix="shiftlake-bundle-") as scratch:
         staged = Path(scratch)
         with open_views(root, inventory, catalog) as lake:
-            counts = _write_tables(lake, staged / "tables", chosen, rows)
+            counts = write_tables(lake, staged / "tables", chosen, rows)
             gates = _verdicts(lake, chosen)
             datasets = _datasets(lake, [s.run for s in judged])
-        _write_database(staged, counts, rows)
+        write_database(staged / DATABASE, counts, rows)
+        entries = _entries(inventory, chosen)
         manifest = {
+            "format": "shiftlake results",
+            "format_version": 1,
             **_versions(),
             "rows": rows,
             "synthetic": any(s.run.synthetic for s in judged),
-            "models": [inventory.models[name] for name in chosen if name in inventory.models],
+            "models": list(entries.values()),
             "datasets": datasets,
             "runs": [root.read_json(f"{s.run.folder}/run.json") for s in judged],
             "gates": gates,
             "tables": counts,
         }
-        written = _publish(root, bundle, staged, [s.run for s in judged] if rows else [], progress)
+        runs = [s.run for s in judged] if rows else []
+        of_runs = {run.model for run in runs}
+        (staged / "models").mkdir()
+        for name, entry in entries.items():
+            if name in of_runs:
+                open_root(staged).write_json(paths.model(name), entry, durable=False)
+        written = _publish(root, bundle, staged, runs, progress)
     sealed = BundleManifest.model_validate(manifest | {"files": written})
     bundle.write_json(MANIFEST, sealed.model_dump(mode="json"))
+    bundle.remove(UNFINISHED)
     total = sum(file.bytes for file in written.values()) + (bundle.size(DATABASE) or 0)
     return Bundle(bundle.url, tuple(chosen), len(judged), len(counts), len(written), total)
 
@@ -139,96 +146,22 @@ def _chosen(inventory: Inventory, patterns: Sequence[str]) -> list[str]:
     return [n for n in known if not patterns or any(fnmatchcase(n, p) for p in patterns)]
 
 
-def _clear(bundle: Root) -> None:
-    """Make room for a bundle, by removing nothing but a bundle."""
-    there = bundle.list("")
-    if not there:
-        return
-    if MANIFEST not in there and DATABASE not in there:
-        raise ShiftlakeError(
-            "The folder for the bundle holds other files.",
-            expected="a new or empty folder, or an older bundle",
-            found=", ".join(there[:3]) + (" …" if len(there) > 3 else ""),
-            where=bundle.url,
-            remedy="choose another folder",
-        )
-    # First, so that what is left of the old one is no bundle.
-    bundle.remove(MANIFEST)
-    tops = ("tables", "models", "predictions")
-    own = {DATABASE, DATABASE_HASH, REPORT, GATES}
-    for path in there:
-        if path in own or path.partition("/")[0] in tops:
-            bundle.remove(path)
-
-
-def _write_tables(
-    lake: duckdb.DuckDBPyConnection, folder: Path, models: list[str], rows: bool
-) -> dict[str, int]:
-    folder.mkdir()
-    counts = {}
-    for name in sorted({*TABLES, *VIEWS} - {"predictions"}):
-        if name in _OF_ROWS and not rows:
-            continue
-        columns = [row[0] for row in lake.execute(f"DESCRIBE {name}").fetchall()]
-        # ORDER BY ALL: the order of rows in a view is nobody's promise.
-        query = f"SELECT * FROM {name} {_filter(name, columns)} ORDER BY ALL"
-        table = _arrow(lake, query, models if "$models" in query else None)
-        _write_parquet(table, folder / f"{name}.parquet")
-        counts[name] = table.num_rows
-    if rows:
-        from ops.inference.schema import PREDICTIONS
-
-        _write_parquet(PREDICTIONS.empty_table(), folder / "no_predictions.parquet")
-    return counts
-
-
-def _filter(name: str, columns: list[str]) -> str:
-    if name == "effective_robustness":
-        return "WHERE origin <> 'lake' OR list_contains($models, model)"
-    if name == "gate":
-        return "WHERE list_contains($models, candidate) OR list_contains($models, baseline)"
-    if name == "reference_results" or "model" not in columns:
-        return ""
-    return "WHERE coalesce(model, '') = '' OR list_contains($models, model)"
-
-
-def _arrow(
-    lake: duckdb.DuckDBPyConnection, query: str, models: list[str] | None = None
-) -> pa.Table:
-    return lake.sql(query, params=None if models is None else {"models": models}).to_arrow_table()
-
-
-def _write_parquet(table: pa.Table, path: Path) -> None:
-    pq.write_table(table, path, compression="zstd", row_group_size=_ROWS_A_GROUP)
-
-
-def _write_database(staged: Path, tables: dict[str, int], rows: bool) -> None:
-    import duckdb
-
-    with duckdb.connect(str(staged / DATABASE)) as database:
-        # Views are bound as they are made, and name files by their path in the bundle.
-        database.execute(f"SET file_search_path = '{_quoted(str(staged))}'")
-        for name in tables:
-            database.execute(f"CREATE TABLE {name} AS FROM 'tables/{name}.parquet'")
-        if rows:
-            # A pattern has to fit a file; this one stays behind.
-            stand_in = staged / "predictions" / "none.parquet"
-            stand_in.parent.mkdir()
-            stand_in.write_bytes((staged / "tables" / "no_predictions.parquet").read_bytes())
-            database.execute(_sql("bundle_predictions"))
-        for name in MACROS:
-            if rows or "predictions" not in _sql(name):
-                database.execute(_sql(name))
+def _entries(inventory: Inventory, names: list[str]) -> dict[str, dict[str, Any]]:
+    """The models' entries; a folder that one was found in is nobody else's business."""
+    return {
+        name: inventory.models[name] | {"origin": None}
+        for name in names
+        if name in inventory.models
+    }
 
 
 def _verdicts(lake: duckdb.DuckDBPyConnection, models: list[str]) -> list[dict[str, Any]]:
-    rows = _arrow(
-        lake,
+    rows = lake.sql(
         "SELECT gate, candidate, baseline, benchmark, condition, metric, variant, verdict "
         "FROM gate WHERE list_contains($models, candidate) ORDER BY ALL",
-        models,
+        params={"models": models},
     )
-    found: list[dict[str, Any]] = rows.to_pylist()
+    found: list[dict[str, Any]] = rows.to_arrow_table().to_pylist()
     return found
 
 
@@ -236,9 +169,9 @@ def _datasets(lake: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[dict[str
     """Name and version of every dataset that a run is on, with what its manifest says, if here."""
     known = {
         row["dataset"]: row
-        for row in _arrow(
-            lake, "SELECT dataset, version, n_samples, licence, synthetic FROM datasets"
-        ).to_pylist()
+        for row in lake.sql("SELECT dataset, version, n_samples, licence, synthetic FROM datasets")
+        .to_arrow_table()
+        .to_pylist()
     }
     found = []
     for dataset, version_of_run in sorted({(run.dataset, run.dataset_version) for run in runs}):
@@ -270,19 +203,21 @@ def _publish(
     progress: Callable[[int, int], None] | None,
 ) -> dict[str, BundleFile]:
     """Bring every file into the bundle, hashed on the way; the database is not among the result."""
-    staged_tables = sorted((staged / "tables").iterdir())
-    stored = {paths.model(run.model): paths.model(run.model) for run in runs}
+    made = open_root(staged)
+    staged_files = [*made.list("models"), *made.list("tables")]
+    stored: dict[str, str] = {}
     for run in runs:
         names = ["run.json", *(file.name for file in run.files)]
         stored |= {f"{run.folder}/{name}": f"{run.folder}/{name}" for name in names}
     stored |= {REPORT: paths.results(REPORT), GATES: paths.gates()}
     stored = {to: source for to, source in stored.items() if root.exists(source)}
     expected = {f"{run.folder}/{file.name}": file.sha256 for run in runs for file in run.files}
-    total = len(staged_tables) + len(stored) + 1
+    total = len(staged_files) + len(stored) + 1
+    clear(bundle, [*staged_files, *stored])
     written: dict[str, BundleFile] = {}
-    for path in staged_tables:
-        with path.open("rb") as table:
-            written[f"tables/{path.name}"] = _copy(table, bundle, f"tables/{path.name}")
+    for path in staged_files:
+        with made.open(path) as file:
+            written[path] = _copy(file, bundle, path)
         if progress:
             progress(len(written), total)
     for to, stored_at in sorted(stored.items()):
@@ -298,8 +233,8 @@ def _publish(
             )
         if progress:
             progress(len(written), total)
-    with (staged / DATABASE).open("rb") as made:
-        database = _copy(made, bundle, DATABASE)
+    with made.open(DATABASE) as file:
+        database = _copy(file, bundle, DATABASE)
     bundle.write_bytes(DATABASE_HASH, f"{database.sha256}  {DATABASE}\n".encode())
     if progress:
         progress(total, total)
@@ -314,11 +249,3 @@ def _copy(source: BinaryIO, bundle: Root, path: str) -> BundleFile:
             size += len(piece)
             target.write(piece)
     return BundleFile(sha256=digest.hexdigest(), bytes=size)
-
-
-def _sql(name: str) -> str:
-    return files("ops.results").joinpath(f"sql/{name}.sql").read_text("utf-8")
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")
