@@ -9,6 +9,7 @@ import dagster as dg
 from assets.lake import Lake
 from assets.sources import OWNERS
 from assets.suites import suites
+from ops.storage import paths
 
 KEY = ["results", "gate"]
 CHECKS = {
@@ -45,6 +46,13 @@ def gate(lake: Lake) -> dg.MaterializeResult:
 
     root, catalog = lake.open(), lake.load()
     rows = run_gates(root, catalog, datetime.now(UTC).date()).to_pylist()
+    if not rows and root.exists(paths.gates()):
+        # A green light that looked at nothing is the worst of all.
+        raise dg.Failure(
+            f"{paths.gates()} states gates, and no registered model is a candidate of any: "
+            "correct the patterns, or remove the file.",
+            allow_retries=False,
+        )
     by_benchmark = defaultdict(list)
     for row in rows:
         by_benchmark[row["benchmark"]].append(row)

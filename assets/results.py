@@ -160,11 +160,11 @@ def leaderboard(lake: Lake) -> dg.MaterializeResult:
 
 
 COLUMNS = (
+    ("model", "string"),
     ("benchmark", "string"),
     ("value, %", "string"),
     ("95 % interval", "string"),
     ("n", "int"),
-    ("model", "string"),
     ("metric", "string"),
 )
 
@@ -175,11 +175,11 @@ def _record(row: dict[str, Any]) -> dg.TableRecord:
         name += f"/{row['condition']}"
     return dg.TableRecord(
         {
+            "model": row["model"],
             "benchmark": name,
             "value, %": _number(row["value_pct"]),
             "95 % interval": f"{_number(row['ci_lo_pct'])} to {_number(row['ci_hi_pct'])}",
             "n": row["n"],
-            "model": row["model"],
             "metric": f"{row['metric']} ({row['variant']})",
         }
     )

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import ExitStack
 
 import dagster as dg
@@ -58,11 +59,31 @@ def serve_ui(port: int, *, demo: bool | None = None) -> int:
         command += ["-h", "127.0.0.1", "-p", str(port)]
         # A shell starts background jobs with SIGINT ignored, and children inherit that.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        process = subprocess.Popen(command, cwd=place.project)
+        # A group of its own: what Dagster leaves behind can be ended with it.
+        process = subprocess.Popen(command, cwd=place.project, start_new_session=True)
         # Dagster stops its own children when it is asked politely; do so however we are stopped.
         signal.signal(signal.SIGTERM, lambda *_: process.send_signal(signal.SIGINT))
-        while True:
+        try:
+            while True:
+                try:
+                    return process.wait()
+                except KeyboardInterrupt:
+                    process.send_signal(signal.SIGINT)
+        finally:
+            _end(process.pid)
+
+
+def _end(group: int) -> None:
+    """End what is left of a process group, politely at first; runs are taken up again later."""
+    for number, patience in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 0.0)):
+        try:
+            os.killpg(group, number)
+        except ProcessLookupError:
+            return
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
             try:
-                return process.wait()
-            except KeyboardInterrupt:
-                process.send_signal(signal.SIGINT)
+                os.killpg(group, 0)
+            except ProcessLookupError:
+                return
+            time.sleep(0.1)

@@ -62,6 +62,8 @@ def _handler(root: Root) -> type[BaseHTTPRequestHandler]:
             else:
                 self._answer(200, "text/html", root.read_bytes(paths.results(NAME)))
 
+        do_HEAD = do_GET
+
         def _port(self) -> int:
             return int(self.connection.getsockname()[1])
 
@@ -72,7 +74,8 @@ def _handler(root: Root) -> type[BaseHTTPRequestHandler]:
             self.send_header("X-Content-Type-Options", "nosniff")
             self.send_header("Cache-Control", "no-store")
             self.end_headers()
-            self.wfile.write(body)
+            if self.command != "HEAD":
+                self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:
             """Say nothing: the terminal belongs to Dagster."""

@@ -26,12 +26,20 @@ WATCHED_VARIABLE = "SHIFTLAKE_MODELS"
 )
 def results_follow_predictions(
     context: dg.SensorEvaluationContext, asset_event: dg.EventLogEntry
-) -> dg.RunRequest:
+) -> dg.RunRequest | dg.SkipReason:
     """Ask for results once for all predictions since the last look.
+
+    A run that waits in the queue will see them, too; one that has begun may not.
 
     An automation condition would lose predictions that are recorded while results are being
     computed; a cursor over the events does not.
     """
+    waiting = dg.RunsFilter(
+        job_name="results",
+        statuses=[dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.NOT_STARTED],
+    )
+    if context.instance.get_runs_count(waiting):
+        return dg.SkipReason("a run of results waits already, and will see these predictions")
     return dg.RunRequest(run_key=context.cursor)
 
 

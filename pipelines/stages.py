@@ -42,7 +42,7 @@ class Stage:
 
 
 # From prediction rows to what a person reads.
-ANSWERS = (Stage("results"), Stage("report"))
+ANSWERS = (Stage("results"), Stage("parity"))
 
 
 @dataclass

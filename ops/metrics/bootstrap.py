@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ops.metrics.percentile_interval import percentile_interval
 from ops.metrics.thresholds import check_scores, group_ends
 
 FromCounts = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
@@ -49,6 +50,8 @@ def stratified_bootstrap(
     Returns
     -------
     dict of name to (lo, hi)
+        NaN where all resamples have the same value, as of a perfect detector: see
+        :func:`ops.metrics.percentile_interval`.
     """
     positive, score = check_scores(positive, score)
     order = np.argsort(-score, kind="stable")
@@ -60,11 +63,8 @@ def stratified_bootstrap(
         tp, fp = (_resampled_counts(side, positive.size, size, generator, ends) for side in sides)
         for name, metric in metrics.items():
             values[name].append(metric(tp, fp))
-    ends_of_interval = [alpha / 2, 1 - alpha / 2]
     return {
-        name: (float(lo), float(hi))
-        for name, parts in values.items()
-        for lo, hi in [np.quantile(np.concatenate(parts), ends_of_interval)]
+        name: percentile_interval(np.concatenate(parts), alpha) for name, parts in values.items()
     }
 
 

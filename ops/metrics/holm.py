@@ -12,7 +12,8 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
     Parameters
     ----------
     p : array_like of float, shape (N,)
-        In [0, 1]; NaN is a test that was not made: it stays NaN and is not counted.
+        In [0, 1]; NaN is a test that was not made: it stays NaN and is not counted. One that is
+        still to be made is 1 instead, lest the others change when it is.
 
     Returns
     -------

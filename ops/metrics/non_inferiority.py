@@ -19,7 +19,8 @@ def judge(
     lo : float
         Lower bound of the advantage, that is minus the upper bound of the loss
         ``baseline - candidate``: of the two-sided interval of confidence ``1 - alpha``, which
-        alone holds with ``1 - alpha / 2`` (one-sided 97.5 % for alpha 0.05).
+        alone holds with ``1 - alpha / 2`` (one-sided 97.5 % for alpha 0.05). NaN where there is
+        none: nothing is ruled out.
     margin : float
         The largest loss that would be accepted, in the same unit, not negative.
     p : float or None

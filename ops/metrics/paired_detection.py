@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ops.metrics.auroc import auroc_from_counts
 from ops.metrics.average_precision import average_precision_from_counts
 from ops.metrics.fpr_at_recall import fpr_from_counts
+from ops.metrics.percentile_interval import percentile_interval
 from ops.metrics.thresholds import check_scores, group_ends
 
 RESAMPLES = 10_000
@@ -28,7 +29,7 @@ _CHUNK = 100
 
 @dataclass(frozen=True)
 class DetectionDifference:
-    """Both values, the interval of the second less the first, and a two-sided p-value."""
+    """Both values, the interval (or NaN) of the second less the first, a two-sided p-value."""
 
     first: float
     second: float
@@ -66,7 +67,8 @@ def paired_detection(
     dict of str to DetectionDifference
         The interval is of percentiles, positives and negatives being drawn apart, and each draw
         taken for both models. ``p = 2 min(P[d* <= 0], P[d* >= 0])``, both with one added to
-        count and resamples, at most 1.
+        count and resamples, at most 1. Where no draw differs from another, nothing is shown: the
+        bounds are NaN, and p is 1.
 
     Raises
     ------
@@ -92,11 +94,10 @@ def paired_detection(
     for name in metrics:
         before, after = (float(FROM_COUNTS[name](*curve.counts(once))[0]) for curve in curves)
         difference = np.concatenate(drawn[name])
-        lo, hi = np.quantile(difference, [alpha / 2, 1 - alpha / 2])
+        lo, hi = percentile_interval(difference, alpha)
         sides_p = [(1 + int(np.sum(s * difference <= 0))) / (1 + resamples) for s in (1, -1)]
-        found[name] = DetectionDifference(
-            before, after, lo=float(lo), hi=float(hi), p=min(1.0, 2 * min(sides_p))
-        )
+        p = 1.0 if np.isnan(lo) else min(1.0, 2 * min(sides_p))
+        found[name] = DetectionDifference(before, after, lo=lo, hi=hi, p=p)
     return found
 
 

@@ -37,6 +37,7 @@ from ops.results.sealed_files import (
     parquet_bytes,
     prediction_files,
 )
+from ops.results.sql_text import quoted
 from ops.results.status import status_rows
 from ops.results.upgraded_files import local_folder
 from ops.storage import Root, open_root
@@ -153,9 +154,9 @@ def open_views(
     spill = scratch / f"duckdb-{uuid.uuid4().hex[:12]}"
     free = shutil.disk_usage(scratch).free
     for setting in (
-        f"temp_directory = '{_quoted(str(spill))}'",
+        f"temp_directory = {quoted(str(spill))}",
         f"max_temp_directory_size = '{int(free * _DISK_SHARE)}B'",
-        f"memory_limit = '{_quoted(memory_limit or MEMORY_LIMIT)}'",
+        f"memory_limit = {quoted(memory_limit or MEMORY_LIMIT)}",
         *([] if threads is None else [f"threads = {int(threads)}"]),
         # A statement that takes long is no reason to write onto somebody's screen.
         "enable_progress_bar = false",
@@ -322,7 +323,3 @@ def _paired_difference(lost: Any, gained: Any, n: Any) -> Any:
 
 def _sql(name: str) -> str:
     return files("ops.results").joinpath(f"sql/{name}.sql").read_text("utf-8")
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")

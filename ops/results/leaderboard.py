@@ -11,12 +11,14 @@ SYNTHETIC_NOTE = "* generated images: these numbers say nothing about the real b
 STALE_NOTE = "! stale: the model, the dataset or the code changed after this run"
 
 
-def leaderboard(root: Root | str) -> Table:
+def leaderboard(root: Root | str, *, model: str | None = None) -> Table:
     """Headline metric of every model on every benchmark, as of the last `compute_metrics`.
 
     Parameters
     ----------
     root : Root or str
+    model : str, optional
+        Only this one.
 
     Returns
     -------
@@ -31,8 +33,10 @@ def leaderboard(root: Root | str) -> Table:
             """
             SELECT model, benchmark, condition, metric, variant, value_pct, ci_lo_pct, ci_hi_pct,
                 n, synthetic, stale, metric = 'aupr' AS has_chance
-            FROM leaderboard ORDER BY benchmark, condition, better = 'lower', value_pct DESC, model
-            """
+            FROM leaderboard WHERE $model IS NULL OR model = $model
+            ORDER BY benchmark, condition, better = 'lower', value_pct DESC, model
+            """,
+            {"model": model},
         ).fetchall()
         chance = dict(
             connection.execute(

@@ -103,6 +103,7 @@ def evaluate(
             progress=report,
         )
     compute_metrics(root, known)
+    out.print(leaderboard_table(root, model=model))
     if failures:
         raise ShiftlakeError(
             "Not everything could be evaluated; the rest is done and measured.",

@@ -51,7 +51,7 @@ def run(
     from pipelines.stages import QUIET
 
     definitions = build_definitions()
-    plain = ("sources", "shards", "natural_shifts", "results", "report", "everything")
+    plain = ("sources", "shards", "natural_shifts", "results", "parity", "everything")
     if job not in plain:
         raise ShiftlakeError(
             "This job cannot be run here.",

@@ -10,7 +10,8 @@ from scipy.stats import binomtest, multinomial, norm, poisson
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from ops.errors import ShiftlakeError
-from ops.metrics import keyed_generator
+from ops.metrics import keyed_generator, stratified_bootstrap
+from ops.metrics.average_precision import average_precision_from_counts
 from ops.metrics.clopper_pearson import clopper_pearson
 from ops.metrics.clustered_mcnemar import clustered_mcnemar
 from ops.metrics.holm import holm
@@ -166,7 +167,7 @@ def test_an_interval_of_few_losses_is_that_of_a_poisson_mean_and_never_too_narro
 def test_paired_bootstrap_has_the_width_of_the_central_limit():
     rng = np.random.default_rng(0)
     rows = rng.normal([0.2, -3.0], [1.0, 40.0], size=(4000, 2))
-    lo, hi, few = paired_bootstrap(rows, np.array([9.0, 900.0]), resamples=2000)
+    lo, hi, few = paired_bootstrap(rows, np.abs(rows).max(axis=0), resamples=2000)
     half = norm.ppf(0.975) * rows.std(axis=0) / np.sqrt(4000)
     np.testing.assert_allclose((hi - lo) / 2, half, rtol=0.06)
     np.testing.assert_allclose((hi + lo) / 2, rows.mean(axis=0), atol=0.1 * half.max())
@@ -217,6 +218,35 @@ def test_bounds_of_rare_differences_hold():
     assert poisson.sf(wrong, 150 * 0.025) > 1e-4
 
 
+def test_a_few_large_differences_among_many_small_ones_are_few():
+    # As uneven as (95 + 5 * 75) ** 2 / (95 + 5 * 75 ** 2) = 7.8 images.
+    rows = np.zeros((1000, 2))
+    rows[:100] = -1
+    rows[:5, 0] = -75
+    lo, hi, few = paired_bootstrap(rows, np.array([75.0, 1.0]), resamples=200)
+    assert few.tolist() == [True, False]
+    assert lo[0] == pytest.approx(-75 * clopper_pearson(100, 1000)[1])
+    # None of the large ones seen, as may be by chance of 3.69 in a thousand.
+    alone = paired_bootstrap(rows[:, 1:], np.array([75.0]), resamples=200)
+    unseen = 74 * (1 - 0.025 ** (1 / 1000))
+    assert not alone[2].any()
+    assert alone[0][0] == pytest.approx(lo[1] - unseen)
+    assert alone[1][0] == pytest.approx(hi[1] + unseen)
+
+
+def test_bounds_of_very_unequal_differences_hold():
+    # 5 % of the differing images lose 75 times as much; percentiles alone held in 87 %.
+    rng = np.random.default_rng(5)
+    wrong = 0
+    for _ in range(200):
+        rows = np.zeros((1000, 1))
+        differing = rng.binomial(1000, 0.035)
+        rows[:differing, 0] = -np.where(rng.random(differing) < 0.05, 75, 1)
+        lo, _, _ = paired_bootstrap(rows, np.array([75.0]), resamples=200)
+        wrong += lo[0] > -0.035 * (0.95 + 0.05 * 75)
+    assert poisson.sf(wrong, 200 * 0.025) > 1e-3
+
+
 def detectors(n_out=60, n_in=200, seed=3):
     rng = np.random.default_rng(seed)
     positive = np.arange(n_out + n_in) < n_out
@@ -236,7 +266,18 @@ def test_paired_detection_has_scikit_learns_values_and_is_paired():
     assert found["aupr"].lo < delta < found["aupr"].hi
     # The same detector twice: not one resample tells them apart, as unpaired ones would.
     same = paired_detection(positive, first, first * 2, keyed_generator("a"), resamples=200)
-    assert (same["aupr"].lo, same["aupr"].hi, same["aupr"].p) == (0, 0, 1)
+    assert np.isnan([same["aupr"].lo, same["aupr"].hi]).all()
+    assert same["aupr"].p == 1
+
+
+def test_a_detector_without_spread_has_no_interval():
+    positive = np.arange(120) < 20
+    found = paired_detection(positive, np.ones(120), np.ones(120), keyed_generator("a"))["aupr"]
+    assert np.isnan([found.lo, found.hi]).all()
+    assert judge(found.second - found.first, found.lo, 0.005, found.p) == "inconclusive"
+    metrics = {"aupr": average_precision_from_counts}
+    ends = stratified_bootstrap(positive, positive * 1.0, metrics, keyed_generator("a"))["aupr"]
+    assert np.isnan(ends).all()
 
 
 def test_paired_detection_finds_a_lost_detector():
@@ -264,6 +305,7 @@ def test_paired_detection_finds_a_lost_detector():
         # Significantly better is never a fail, however wide the interval.
         (0.01, -0.006, 0.01, "inconclusive"),
         (-0.004, -0.02, None, "inconclusive"),
+        (0.0, np.nan, 1.0, "inconclusive"),
         # The margin itself is not ruled out.
         (0.0, -0.005, 1.0, "inconclusive"),
     ],

@@ -239,6 +239,17 @@ def test_cut_and_foreign_files_are_told(root: Root, tmp_path: Path, program: Pat
             register(root, entry(), path)
 
 
+@pytest.mark.parametrize("file", ["models/model.json", "data/weights/model_weights_config.json"])
+def test_json_that_is_nested_too_deeply_is_damage(tmp_path: Path, program: Path, file: str) -> None:
+    deep = b'{"a":' * 100_000
+    path = altered(
+        program, tmp_path / "deep.pt2", lambda name, data: deep if name == file else data
+    )
+    with pytest.raises(ShiftlakeError, match="cannot be read") as caught:
+        open_program(path)
+    assert "RecursionError" in str(caught.value.found)
+
+
 def test_a_program_in_training_mode_is_refused(tmp_path: Path) -> None:
     program = torch.export.export(Small().train(), (pictures(2),))
     torch.export.save(program, path := tmp_path / "training.pt2")

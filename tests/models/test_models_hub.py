@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from conftest import Hub
 from safetensors.torch import save
+from weight_parts import Trap
 
 from ops.errors import ShiftlakeError
 from ops.models import ModelEntry, list_models, load, read_model, register
 from ops.models.hub_source import from_hub
 from ops.models.statement import entry_of, stated
+from ops.models.timm_source import from_timm
 from ops.storage import Root
 
 REPOSITORY = "lab/tiny-vit"
@@ -143,6 +147,74 @@ def test_weights_that_are_missing_or_do_not_fit_are_told(root: Root, hub: Hub) -
     with pytest.raises(ShiftlakeError):
         added(root, f"hf:{REPOSITORY}")
     assert list_models(root) == []
+
+
+def refuses(*words: object, **more: object) -> None:
+    raise AssertionError("timm read the file itself")
+
+
+@pytest.fixture
+def own_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights read by timm are a failure: whether it reads them safely depends on its release."""
+    import timm
+
+    for name in ("load_state_dict_from_hf", "load_state_dict", "load_state_dict_from_url"):
+        monkeypatch.setattr(timm.models._builder, name, refuses)
+
+
+@pytest.mark.usefixtures("own_reader")
+def test_a_pickle_on_the_hub_is_read_here_and_cannot_run(
+    root: Root, hub: Hub, tmp_path: Path
+) -> None:
+    there = files(seed=0)
+    torch.save(network(0).state_dict(), plain := io.BytesIO())
+    config = there["config.json"]
+    hub.publish(REPOSITORY, {"config.json": config, "pytorch_model.bin": plain.getvalue()})
+    assert torch.equal(outputs(load(root, added(root, f"hf:{REPOSITORY}"))), outputs(network(0)))
+    torch.save({"model": network(1).state_dict(), "x": Trap(tmp_path / "s")}, trap := io.BytesIO())
+    hostile = {"config.json": config, "pytorch_model.bin": trap.getvalue()}
+    hub.publish("lab/hostile", hostile)
+    with pytest.raises(ShiftlakeError, match="would run code") as caught:
+        added(root, "hf:lab/hostile")
+    assert "lab/hostile" in str(caught.value.where)
+    # A safe twin goes first.
+    hub.publish("lab/hostile", {**hostile, "model.safetensors": there["model.safetensors"]})
+    assert added(root, "hf:lab/hostile").weights is not None
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.usefixtures("own_reader")
+def test_timms_own_weights_on_the_hub_are_read_here_too(
+    root: Root, hub: Hub, tmp_path: Path
+) -> None:
+    import timm
+
+    own = timm.create_model("test_vit.r160_in1k").eval()
+    tensors = {name: value.contiguous() for name, value in own.state_dict().items()}
+    hub.publish("timm/test_vit.r160_in1k", {"model.safetensors": save(tensors)})
+    stored = register(root, from_timm("test_vit.r160_in1k"))
+    found = load(root, stored).state_dict()
+    assert all(torch.equal(found[name], value) for name, value in tensors.items())
+    torch.save(Trap(tmp_path / "s"), trap := io.BytesIO())
+    hub.publish("timm/test_vit.r160_in1k", {"pytorch_model.bin": trap.getvalue()})
+    with pytest.raises(ShiftlakeError, match="would run code"):
+        register(root, from_timm("test_vit.r160_in1k"))
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_repository_cannot_make_timm_read_other_files(root: Root, hub: Hub) -> None:
+    asked = {**ARGUMENTS, "checkpoint_path": "/somewhere.pt"}
+    hub.publish(REPOSITORY, files(0, model_args=asked))
+    hub.publish("lab/plain", files(0))
+    with pytest.raises(ShiftlakeError, match="read files") as caught:
+        from_hub(REPOSITORY)
+    assert "config.json" in str(caught.value.where)
+    with pytest.raises(ShiftlakeError, match="read files"):
+        from_hub("lab/plain", kwargs={"pretrained_cfg_overlay": {"file": "/somewhere.pt"}})
+    entry = from_hub("lab/plain", name="tiny")
+    kwargs = {**entry.kwargs, "model_args": asked}
+    with pytest.raises(ShiftlakeError, match="read files"):
+        register(root, entry.model_copy(update={"kwargs": kwargs}))
 
 
 def test_other_classes_than_the_label_space_has_are_noticed(root: Root, hub: Hub) -> None:

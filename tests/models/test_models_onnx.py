@@ -195,6 +195,46 @@ def test_a_graph_that_takes_no_images_is_told(root: Root, tmp_path: Path) -> Non
     assert "uint8" in str(caught.value.found)
 
 
+def test_failures_of_onnxruntime_are_told_in_torchs_classes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = OnnxGraph(saved(tmp_path / "small.onnx", graph()))
+    with pytest.raises(RuntimeError, match="onnxruntime: ") as caught:
+        network(torch.zeros(2, 3, SIDE + 1, SIDE))
+    assert not isinstance(caught.value, torch.OutOfMemoryError)
+    # What onnxruntime says where memory ends; torch has a class for it, which callers wait for.
+    failure = type(caught.value.__cause__)
+    for told in (
+        "Failed to allocate memory for requested buffer of size 21474836480",
+        "bfc_arena.cc:376 onnxruntime::BFCArena::AllocateRawInternal Available memory of 0",
+    ):
+
+        class Full:
+            def run(self, *words: object, told: str = told) -> None:
+                raise failure(f"[ONNXRuntimeError] : 6 : RUNTIME_EXCEPTION : {told}")
+
+        monkeypatch.setitem(network._sessions, "cpu", Full())
+        with pytest.raises(torch.OutOfMemoryError, match="onnxruntime: "):
+            network(pictures(2))
+
+
+def test_rows_do_not_depend_on_the_number_of_cores(tmp_path: Path) -> None:
+    path = saved(tmp_path / "small.onnx", graph())
+    before = torch.get_num_threads()
+    found = []
+    try:
+        for count in (1, 2):
+            torch.set_num_threads(count)
+            network = OnnxGraph(path)
+            options = network._session(torch.device("cpu")).get_session_options()
+            assert options.intra_op_num_threads == 1
+            assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
+            found.append(network(pictures(5)))
+    finally:
+        torch.set_num_threads(before)
+    assert torch.equal(*found)
+
+
 def test_a_graph_goes_to_another_process_without_its_session(tmp_path: Path) -> None:
     network = OnnxGraph(saved(tmp_path / "small.onnx", graph()))
     for twin in (pickle.loads(pickle.dumps(network)), copy.deepcopy(network)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,26 @@ def test_arguments_that_come_with_weights_hold_later_too(
     torch.save(network.state_dict(), checkpoints / url.rpartition("/")[2])
     stored = added(root, "torchvision:googlenet")
     images = torch.randn(1, 3, 96, 96, generator=torch.Generator().manual_seed(0))
+    with torch.inference_mode():
+        assert torch.equal(load(root, stored)(images), network(images))
+
+
+def test_a_densenet_has_the_names_it_was_published_with(
+    models: Any, checkpoints: Path, root: Root
+) -> None:
+    network = built(models, "densenet121")
+    # As in the published file: dotted, and from before batches were counted.
+    published = {
+        re.sub(r"(denselayer\d+)\.(norm|conv)([12])\.", r"\1.\2.\3.", name): value
+        for name, value in network.state_dict().items()
+        if not name.endswith("num_batches_tracked")
+    }
+    assert "features.denseblock1.denselayer1.norm.1.weight" in published
+    url = models.DenseNet121_Weights.IMAGENET1K_V1.url
+    torch.save(published, checkpoints / url.rpartition("/")[2])
+    stored = added(root, "torchvision:densenet121")
+    assert stored.parameters == 7_978_856
+    images = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
     with torch.inference_mode():
         assert torch.equal(load(root, stored)(images), network(images))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,8 @@ from safetensors.torch import save
 from weight_parts import images, two_layers
 
 from ops.errors import ShiftlakeError
-from ops.models import list_models, load
+from ops.models import list_models, load, read_model, register, remove
+from ops.models.statement import entry_of, stated
 from ops.models.watched import WatchedModel, register_watched, watched_models
 from ops.storage import Root, open_root
 
@@ -103,7 +105,8 @@ def test_a_model_beside_its_weights_is_registered_as_stated(root: Root, place: P
     assert stored.transform.interpolation == "bilinear"
     with torch.inference_mode():
         assert torch.equal(load(root, stored)(images()), two_layers(seed=0)(images()))
-    assert str(place.url) not in stored.model_dump_json()
+    assert stored.origin == place.url
+    assert str(place.url) not in stored.model_copy(update={"origin": None}).model_dump_json()
 
 
 def test_the_stamp_is_stable_and_changes_with_yaml_and_weights(place: Place) -> None:
@@ -130,6 +133,11 @@ def test_a_broken_file_is_named_and_the_others_go_on(root: Root, place: Place) -
     place.put("head.yaml", {**STATED, "head": "linear"})
     place.put("escape.yaml", {**STATED, "weights": "../good.safetensors"})
     place.put("code.yaml", b"!!python/object/apply:os.system ['true']")
+    place.put("my net.yaml", STATED)
+    place.put("my net.safetensors", weights())
+    place.put("nested.yaml", b"kwargs: " + b"[" * 5000 + b"]" * 5000)
+    place.put("lists.yaml", {**STATED, "class_map": "lists.json"})
+    place.put("lists.json", b"[" * 200_000)
     place.put("twin/good2.yaml", STATED)
     place.put("good2.yaml", STATED)
     found = place.models()
@@ -137,9 +145,11 @@ def test_a_broken_file_is_named_and_the_others_go_on(root: Root, place: Place) -
     told = {name: model.problem for name, model in found.items() if model.problem}
     assert sorted(told) == sorted(
         ["tabs", "binary", "list", "field", "head", "escape", "code", "good2"]
+        + ["my net", "nested", "lists"]
     )
     assert "colour" in str(told["field"])
     assert "head" in str(told["head"])
+    assert "cannot have this name" in str(told["my net"])
     assert "good2.yaml has the same name" in str(told["good2"])
     assert register_watched(root, found["good"]).name == "good"
     with pytest.raises(ShiftlakeError, match="not ready") as caught:
@@ -170,6 +180,8 @@ def test_weights_that_still_grow_are_passed_over(folder: Place) -> None:
     folder.put("cut.safetensors", whole[:-4])
     folder.put("head.safetensors", whole[:20])
     folder.put("empty.safetensors", b"")
+    folder.put("deep.yaml", STATED)
+    folder.put("deep.safetensors", struct.pack("<Q", 200_000) + b"[" * 200_000)
     folder.put(".cut.safetensors.Xy7", whole)
     folder.put("ahead.yaml", STATED)
     folder.put("ahead.safetensors", whole, age=-3600)
@@ -178,6 +190,7 @@ def test_weights_that_still_grow_are_passed_over(folder: Place) -> None:
     assert f"{len(whole) - 4:,} of {len(whole):,} bytes" in told["cut"]
     assert "no complete header" in told["head"]
     assert "is empty" in told["empty"]
+    assert "no complete header" in told["deep"]
     assert told["ahead"] == "None"
     assert [m.ready for m in watched_models(folder.url, settle=0.0) if m.name == "fresh"] == [True]
 
@@ -220,6 +233,46 @@ def test_no_copy_is_left_and_the_original_stays(root: Root, place: Place, tmp_pa
     left = [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()]
     assert left == []
     assert place.root.read_bytes("small.safetensors") == weights()
+
+
+def test_only_what_came_from_the_same_folder_is_replaced(
+    root: Root, folder: Place, tmp_path: Path
+) -> None:
+    by_hand, _ = entry_of("small", stated({**STATED, "note": "mine"}, "test"))
+    mine = register(root, by_hand)
+    assert mine.origin is None
+    folder.put("small.yaml", STATED)
+    folder.put("small.safetensors", weights())
+    with pytest.raises(ShiftlakeError, match="another model's") as caught:
+        register_watched(root, folder.models()["small"])
+    assert "registered by hand" in str(caught.value.found)
+    assert "shiftlake model remove small" in caught.value.remedy
+    assert read_model(root, "small") == mine
+    remove(root, "small")
+    first = register_watched(root, folder.models()["small"])
+    folder.put("small.safetensors", weights(1), age=1800)
+    second = register_watched(root, watched_models(f"{folder.url}/")[0])
+    assert first.weights != second.weights
+    (tmp_path / "other").mkdir()
+    other = Place(str(tmp_path / "other"))
+    other.put("small.yaml", STATED)
+    other.put("small.safetensors", weights())
+    with pytest.raises(ShiftlakeError, match="another model's") as caught:
+        register_watched(root, other.models()["small"])
+    assert folder.url in str(caught.value.found)
+    assert read_model(root, "small") == second
+
+
+def test_functions_need_the_same_trust_in_a_watched_folder(
+    root: Root, folder: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHIFTLAKE_CODE", "")
+    folder.put("small.yaml", STATED)
+    folder.put("small.safetensors", weights())
+    with pytest.raises(ShiftlakeError, match="not trusted") as caught:
+        register_watched(root, folder.models()["small"])
+    assert "SHIFTLAKE_CODE=weight_parts" in caught.value.remedy
+    assert list_models(root) == []
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:

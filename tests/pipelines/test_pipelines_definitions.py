@@ -93,7 +93,7 @@ def test_shards_depend_on_the_files_they_are_made_of(definitions):
 def test_the_named_jobs_the_schedule_and_the_sensors_are_there(definitions):
     repository = definitions.get_repository_def()
     jobs = set(repository.job_names)
-    assert {"natural_shifts", "imagenet_c", "everything", "evaluate", "results", "report"} <= jobs
+    assert {"natural_shifts", "imagenet_c", "everything", "evaluate", "results", "parity"} <= jobs
     assert [schedule.name for schedule in repository.schedule_defs] == ["rebuild"]
     assert {sensor.name for sensor in repository.sensor_defs} == {
         "new_models",

@@ -38,17 +38,13 @@ def _masked(title: str, benchmark: str) -> Shift:
     return Shift(title, (benchmark, "clean", "top1", "masked"), clean, "ImageNet, same 200 classes")
 
 
-def _video(title: str, benchmark: str, space: str) -> Shift:
-    clean = ("imagenet_1k", "val", "top1", f"{space}/{benchmark}")
-    across = f"ImageNet, same {space.rpartition('_')[2]} classes"
-    return Shift(title, (benchmark, "clean", "pm0", "with anchor"), clean, across)
-
-
 def _neighbours(title: str, benchmark: str) -> Shift:
     shifted, clean = ((benchmark, "clean", f"pm{k}", "with anchor") for k in (10, 0))
     return Shift(title, shifted, clean, "its anchors alone (pm-0)")
 
 
+# The anchors of the videos against validation images of the same classes are no panel: only
+# published models have that accuracy, so none of one's own would stand in it.
 SHIFTS = (
     _plain("ImageNetV2, matched frequency", "imagenetv2", "matched_frequency"),
     _plain("ImageNetV2, threshold 0.7", "imagenetv2", "threshold07"),
@@ -56,9 +52,7 @@ SHIFTS = (
     _plain("ImageNet-Sketch", "imagenet_sketch", "clean"),
     _masked("ImageNet-R", "imagenet_r"),
     _masked("ImageNet-A", "imagenet_a"),
-    _video("ImageNet-Vid, anchors", "imagenet_vid_robust", "clean_30"),
     _neighbours("ImageNet-Vid, pm-10", "imagenet_vid_robust"),
-    _video("YTBB, anchors", "ytbb_robust", "clean_24"),
     _neighbours("YTBB, pm-10", "ytbb_robust"),
 )
 

@@ -30,7 +30,8 @@ def shifts(connection: duckdb.DuckDBPyConnection, models: Cast) -> Section:
     caption = (
         "Logit axes (Taori et al., 2020). Bars are exact 95 % intervals. The line is fitted "
         "through published models trained in the standard way; its band is the 95 % bootstrap "
-        "interval of the fit."
+        "interval of the fit. The anchors of the videos are not set against ImageNet here: only "
+        "published models have an accuracy on validation images of the videos' classes."
     )
     section.blocks.append(Plot(as_svg(figure), caption))
     table, pools = _table(connection)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 
 from ops.results.connection import MACROS, TABLES, VIEWS
+from ops.results.sql_text import quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -64,7 +65,7 @@ def write_database(path: Path, tables: dict[str, int], rows: bool) -> None:
 
     with duckdb.connect(str(path)) as database:
         # Views are bound as they are made, and name files by their path in the bundle.
-        database.execute(f"SET file_search_path = '{_quoted(str(path.parent))}'")
+        database.execute(f"SET file_search_path = {quoted(str(path.parent))}")
         for name in tables:
             database.execute(f"CREATE TABLE {name} AS FROM 'tables/{name}.parquet'")
         if rows:
@@ -106,7 +107,3 @@ def _write(
 
 def _sql(name: str) -> str:
     return files("ops.results").joinpath(f"sql/{name}.sql").read_text("utf-8")
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 TEST = "paired bootstrap"
 
+
 def detection_differences(
     connection: duckdb.DuckDBPyConnection,
     pairing: Pairing,

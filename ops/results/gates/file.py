@@ -1,6 +1,7 @@
 """``results/gate.parquet``: the verdicts of the non-inferiority gates.
 
-Here: the columns and the file. What stands in them is worked out in :mod:`ops.results.gates.verdicts`.
+Here: the columns and the file. What stands in them is worked out in
+:mod:`ops.results.gates.verdicts`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ GATE = columns(
     gained=pa.int64(),
     p_value=pa.float64(),
     p_method=pa.string(),
-    # Corrected for the number of benchmarks of the gate.
+    # Corrected for all numbers that the gate demands, those that are missing included.
     p_holm=pa.float64(),
     # Whatever waiver speaks of the row; only one that has not expired makes the verdict waived.
     waiver_reason=pa.string(),

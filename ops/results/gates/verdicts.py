@@ -7,7 +7,6 @@ themselves are of :mod:`ops.results.comparison.measure`, what is demanded of
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from contextlib import ExitStack
 from datetime import date
@@ -21,21 +20,27 @@ from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.metrics.holm import holm
 from ops.metrics.non_inferiority import judge
-from ops.results.comparison.measure import DEFINITIONS, Difference, differences
+from ops.results.comparison.measure import differences
 from ops.results.comparison.quantities import Quantity, by_benchmark
 from ops.results.comparison.runs import CurrentRuns, Pairing
 from ops.results.comparison.table import clean_of
 from ops.results.gates.environment import environment_changes
 from ops.results.gates.file import GATE, read_gate, write_gate
-from ops.results.gates.stated import Demand, StatedGate, read_gates
-from ops.results.gates.waivers import waiver_for
+from ops.results.gates.numbers import NUMBERS, name_inputs, numbers
+from ops.results.gates.reasons import waive, why, why_missing
+from ops.results.gates.stated import StatedGate, read_gates
 from ops.results.inventory import Inventory, take_inventory
+from ops.results.real import DATASET as REAL_LABELS
 from ops.storage import Root, open_root, paths
 
 if TYPE_CHECKING:
     import duckdb
 
 Row = dict[str, Any]
+
+# What a row is about, and what it says of the runs behind its numbers.
+_NAME = ("benchmark", "condition", "metric", "variant")
+_RUNS = ("baseline_run_ids", "candidate_run_ids", "environment_changes", "synthetic")
 
 
 def run_gates(
@@ -55,7 +60,8 @@ def run_gates(
     today : date
         Decides which waivers have expired.
     gate, candidate : str, optional
-        Judge only these; what the table says of others stays as it is.
+        Measure only these. Others keep their numbers, and are judged by them as the gates are
+        stated now.
 
     Returns
     -------
@@ -71,28 +77,30 @@ def run_gates(
     Notes
     -----
     Verdicts: ``pass``, a loss of the margin or more is ruled out; ``fail``, it is not, and the loss
-    is significant or larger than the margin; ``inconclusive``, neither; ``waived``, any of the
-    other verdicts, accepted for a time; ``missing``, no current runs of both on the same version
-    of the dataset. Numbers of runs that have not changed are taken from the last table.
+    is significant or larger than the margin; ``inconclusive``, neither; ``waived``, either of the last
+    two, accepted for a time; ``missing``, no current runs of both on the same version of the
+    dataset, or another baseline than the gate is about (which a waiver accepts only if it says
+    so, and never the latter). Numbers of runs that have not changed are taken from the last table.
     """
     root = open_root(root)
     inventory = take_inventory(root)
     stated = read_gates(root, by_benchmark(catalog, clean_of(inventory, catalog)))
     wanted = _wanted(stated, inventory, gate, candidate)
     before = read_gate(root)
-    known = {row["inputs"]: row for row in before.to_pylist() if row["inputs"]}
+    stored = before.to_pylist()
+    known = {row["inputs"]: row for row in stored if row["inputs"]}
     kept: dict[tuple[str, str], list[Row]] = {}
-    for row in before.to_pylist():
+    for row in stored:
         kept.setdefault((row["gate"], row["candidate"]), []).append(row)
     rows: list[Row] = []
     with ExitStack() as stack:
-        judged = _Judged(root, inventory, catalog, today, known, stack)
+        judged = _Judge(root, inventory, catalog, today, known, stack)
         for each in stated:
             for name in each.gate.candidates_among(sorted(inventory.models)):
                 if (each.name, name) in wanted:
                     rows += judged.rows(each, name)
-                else:
-                    rows += kept.get((each.name, name), [])
+                elif own := kept.get((each.name, name)):
+                    rows += judged.kept_rows(each, name, own)
     table = pa.Table.from_pylist(
         [{name: row.get(name) for name in GATE.names} for row in rows], schema=GATE
     )
@@ -128,7 +136,7 @@ def _unknown(what: str, name: str, known: list[str], where: str) -> ShiftlakeErr
     )
 
 
-class _Judged:
+class _Judge:
     """Rows of the table, with one connection for all that has to be measured."""
 
     def __init__(
@@ -150,6 +158,59 @@ class _Judged:
         pairing = self._runs.pair(stated.gate.baseline.model, candidate)
         broken = self._broken_baseline(stated)
         measured = {} if broken else self._measured(stated, pairing)
+        found: dict[Quantity, Row] = {}
+        for quantity, own in measured.items():
+            pairs = pairing.runs(quantity.datasets)
+            runs = [run for pair in pairs for run in (pair.first, pair.second)]
+            found[quantity] = own | {
+                "baseline_run_ids": sorted({pair.first.run_id for pair in pairs}),
+                "candidate_run_ids": sorted({pair.second.run_id for pair in pairs}),
+                "environment_changes": environment_changes(pairs),
+                "synthetic": any(run.synthetic for run in runs),
+            }
+        missing = {
+            each.quantity: why_missing(pairing, each.quantity)
+            for each in stated.demands
+            if each.quantity not in found
+        }
+        return self._judged(stated, candidate, found, missing, broken)
+
+    def kept_rows(self, stated: StatedGate, candidate: str, own: list[Row]) -> list[Row]:
+        """The rows of one candidate from their stored numbers, as the gate is stated now."""
+        before = {tuple(row[name] for name in _NAME): row for row in own}
+        found: dict[Quantity, Row] = {}
+        missing: dict[Quantity, str] = {}
+        pairing = self._runs.pair(stated.gate.baseline.model, candidate)
+        for quantity in (demand.quantity for demand in stated.demands):
+            row = before.get(tuple(getattr(quantity, name) for name in _NAME))
+            # An interval holds for its alpha, and a difference for its baseline.
+            stands = (
+                row is not None
+                and row["delta"] is not None
+                and (
+                    (row["baseline"], row["alpha"])
+                    == (stated.gate.baseline.model, stated.gate.alpha)
+                )
+            )
+            if row is not None and stands:
+                found[quantity] = {name: row[name] for name in (*NUMBERS, *_RUNS)}
+            elif set(quantity.datasets) <= pairing.pairs.keys():
+                missing[quantity] = (
+                    f"not measured as the gate is stated now: shiftlake gate {stated.name}"
+                )
+            else:
+                missing[quantity] = why_missing(pairing, quantity)
+        return self._judged(stated, candidate, found, missing, self._broken_baseline(stated))
+
+    def _judged(
+        self,
+        stated: StatedGate,
+        candidate: str,
+        found: dict[Quantity, Row],
+        missing: dict[Quantity, str],
+        broken: str | None,
+    ) -> list[Row]:
+        """Rows in the order of the demands; nothing found of a broken baseline counts."""
         rows = []
         for demand in stated.demands:
             quantity = demand.quantity
@@ -168,27 +229,21 @@ class _Judged:
                 "flipped_samples": [],
                 "environment_changes": [],
             }
-            if quantity in measured:
-                pairs = pairing.runs(quantity.datasets)
-                row |= measured[quantity]
-                row["baseline_run_ids"] = sorted({pair.first.run_id for pair in pairs})
-                row["candidate_run_ids"] = sorted({pair.second.run_id for pair in pairs})
-                row["environment_changes"] = environment_changes(pairs)
-                runs = (run for pair in pairs for run in (pair.first, pair.second))
-                row["synthetic"] = any(run.synthetic for run in runs)
+            if broken is None and quantity in found:
+                row |= found[quantity]
             else:
-                row["verdict"] = "missing"
-                row["reason"] = broken or _why_missing(pairing, quantity)
+                row |= {"verdict": "missing", "reason": broken or missing[quantity]}
             rows.append(row)
-        tested = [row.get("p_value", np.nan) for row in rows]
-        for row, demand, p in zip(rows, stated.demands, holm(tested), strict=True):
+        # What is missing counts, too: no verdict depends on what else has been run.
+        tested = holm([row.get("p_value", 1.0) for row in rows])
+        for row, demand, p in zip(rows, stated.demands, tested.tolist(), strict=True):
             if "verdict" not in row:
-                row["p_holm"] = float(p)
-                row["verdict"] = judge(
-                    row["delta"], row["ci_lo"], demand.margin, row["p_holm"], stated.gate.alpha
-                )
-                row["reason"] = _reason(row, demand, stated)
-            self._waive(row, stated)
+                row["p_holm"] = p
+                lo = np.nan if row["ci_lo"] is None else row["ci_lo"]
+                row["verdict"] = judge(row["delta"], lo, demand.margin, p, stated.gate.alpha)
+                row["reason"] = why(row, demand, stated)
+            if broken is None:
+                waive(row, stated.gate.waivers, self._today)
         return rows
 
     def _broken_baseline(self, stated: StatedGate) -> str | None:
@@ -208,20 +263,21 @@ class _Judged:
 
     def _measured(self, stated: StatedGate, pairing: Pairing) -> dict[Quantity, Row]:
         alpha = stated.gate.alpha
+        real = self._inventory.manifests.get(REAL_LABELS, {}).get("version")
         found: dict[Quantity, Row] = {}
         inputs: dict[Quantity, str] = {}
         for demand in stated.demands:
             quantity = demand.quantity
             if not set(quantity.datasets) <= pairing.pairs.keys():
                 continue
-            inputs[quantity] = _inputs(pairing, quantity, alpha)
+            inputs[quantity] = name_inputs(pairing, quantity, alpha, real)
             if (old := self._known.get(inputs[quantity])) is not None:
-                found[quantity] = {name: old[name] for name in _NUMBERS}
+                found[quantity] = {name: old[name] for name in NUMBERS}
         pending = [quantity for quantity in inputs if quantity not in found]
         if pending:
             measured = differences(self._connection(), pairing, pending, alpha=alpha, named=True)
             for each in measured:
-                found[each.quantity] = _numbers(each) | {"inputs": inputs[each.quantity]}
+                found[each.quantity] = numbers(each, inputs[each.quantity])
         return found
 
     def _connection(self) -> duckdb.DuckDBPyConnection:
@@ -232,96 +288,6 @@ class _Judged:
             views = open_views(self._root, self._inventory, self._catalog)
             self._open = self._stack.enter_context(views)
         return self._open
-
-    def _waive(self, row: Row, stated: StatedGate) -> None:
-        if row["verdict"] == "pass":
-            return
-        waiver = waiver_for(
-            stated.gate.waivers, row["candidate"], row["benchmark"], row["condition"]
-        )
-        if waiver is None:
-            return
-        row["waiver_reason"], row["waiver_by"] = waiver.reason, waiver.by
-        row["waiver_expires"] = waiver.expires
-        if waiver.counts(self._today):
-            row["reason"] = (
-                f"{row['verdict']}, waived by {waiver.by} until {waiver.expires} "
-                f"({waiver.reason}): {row['reason']}"
-            )
-            row["verdict"] = "waived"
-        else:
-            row["reason"] += (
-                f"; the waiver of {waiver.by} ({waiver.reason}) expired on {waiver.expires}"
-            )
-
-
-# What is measured, and does not change while the runs do not.
-_NUMBERS = (
-    "baseline_value", "candidate_value", "delta", "ci_lo", "ci_hi", "ci_method", "n", "n_sources",
-    "lost", "gained", "p_value", "p_method", "flipped_classes", "flipped_samples", "inputs",
-)  # fmt: skip
-
-
-def _numbers(found: Difference) -> Row:
-    sign = 1 if found.quantity.better == "higher" else -1
-    ends = sorted((sign * found.lo, sign * found.hi))
-    return {
-        "baseline_value": found.first,
-        "candidate_value": found.second,
-        "delta": sign * (found.second - found.first),
-        "ci_lo": ends[0],
-        "ci_hi": ends[1],
-        "ci_method": found.ci_method,
-        "n": found.n,
-        "n_sources": found.n_sources,
-        "lost": found.lost,
-        "gained": found.gained,
-        "p_value": found.p,
-        "p_method": found.p_method,
-        "flipped_classes": list(found.flipped.classes),
-        "flipped_samples": list(found.flipped.samples),
-    }
-
-
-def _inputs(pairing: Pairing, quantity: Quantity, alpha: float) -> str:
-    """16 hex digits that name everything the numbers of a row are computed from."""
-    runs = sorted(
-        f"{name} {pair.first.run_id} {pair.second.run_id}"
-        for name, pair in ((name, pairing.pairs[name]) for name in quantity.datasets)
-    )
-    parts = (DEFINITIONS, quantity.name, str(alpha), pairing.first, pairing.second, *runs)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
-def _why_missing(pairing: Pairing, quantity: Quantity) -> str:
-    absent = [name for name in quantity.datasets if name not in pairing.pairs]
-    if not absent:
-        return "there is no image that both could answer"
-    more = f", and {len(absent) - 1} more of {len(quantity.datasets)}" if len(absent) > 1 else ""
-    return f"{pairing.why_not(absent[0])}{more}"
-
-
-def _reason(row: Row, demand: Demand, stated: StatedGate) -> str:
-    unit = demand.quantity.unit
-    delta, worst, margin = row["delta"] / unit, -row["ci_lo"] / unit, demand.margin / unit
-    change = (
-        f"{abs(delta):.2f} points {'lost' if delta < 0 else 'gained'}" if delta else "no change"
-    )
-    sure = f"{100 * (1 - stated.gate.alpha / 2):g} %"
-    bound = f"a loss of up to {max(worst, 0):.2f} is possible ({sure})"
-    if row["verdict"] == "pass":
-        return f"{change}; a loss of {max(worst, 0):.2f} or more is ruled out ({sure})"
-    if row["verdict"] == "inconclusive":
-        return f"{change}; {bound}, the margin is {margin:.2f}"
-    why = [f"more than the margin of {margin:.2f}"] if delta < -margin else []
-    if row["p_holm"] < stated.gate.alpha:
-        why.append(f"significant, p = {row['p_holm']:.2g} over {_tests(stated)}")
-    return f"{change}, {', '.join(why)}; {bound}"
-
-
-def _tests(stated: StatedGate) -> str:
-    count = len(stated.demands)
-    return "one number" if count == 1 else f"{count} numbers"
 
 
 def closes(rows: Iterable[Row], *, strict: bool = False) -> bool:

@@ -7,7 +7,7 @@ from datetime import date
 from fnmatch import fnmatchcase
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Strict, StringConstraints
 
 Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -25,6 +25,9 @@ class Waiver(BaseModel):
         Why, and who answers for it; not empty.
     expires : date
         The last day on which it counts.
+    missing : bool
+        Whether it also accepts that there are no runs to compare. Nothing accepts a baseline that
+        is not the one that the gate is about.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -34,6 +37,7 @@ class Waiver(BaseModel):
     reason: Said
     by: Said
     expires: date
+    missing: Annotated[bool, Strict()] = False
 
     def is_about(self, candidate: str, benchmark: str, condition: str) -> bool:
         """Whether it speaks of this candidate on this benchmark."""
@@ -48,11 +52,17 @@ class Waiver(BaseModel):
 
 
 def waiver_for(
-    waivers: Sequence[Waiver], candidate: str, benchmark: str, condition: str
+    waivers: Sequence[Waiver],
+    candidate: str,
+    benchmark: str,
+    condition: str,
+    *,
+    missing: bool = False,
 ) -> Waiver | None:
     """The waiver of a candidate on a benchmark, the one that lasts longest; None without one.
 
-    It may have expired: that is said where it is not applied.
+    Of a missing verdict, rather one that accepts it. It may have expired, or not accept it: that
+    is said where it is not applied.
     """
     about = [each for each in waivers if each.is_about(candidate, benchmark, condition)]
-    return max(about, key=lambda each: each.expires, default=None)
+    return max(about, key=lambda each: (each.missing or not missing, each.expires), default=None)
