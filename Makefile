@@ -14,7 +14,7 @@ dev: $(READY)
 	$(BIN)/shiftlake dev
 
 test: $(READY)-test lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 test-slow: $(READY)-test
 	$(BIN)/python -m pytest -m slow
@@ -25,6 +25,7 @@ lint: $(READY)-test
 	$(BIN)/mypy
 
 bench: $(READY)-test
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python -m benchmarks
 
 clean:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -14,6 +14,7 @@ from ops.inference.evaluation import evaluate
 from ops.inference.failure import as_error
 from ops.inference.plan import Device
 from ops.inference.record import RunRecord
+from ops.inference.working import Kept
 from ops.storage import Root, open_root
 
 
@@ -42,6 +43,9 @@ def evaluate_many(
 ) -> tuple[list[RunRecord], list[FailedCell]]:
     """Evaluate a model on several datasets, each whatever became of the one before.
 
+    The network is built once, and again after a failure. Where CUDA fails in a way that leaves
+    the GPU lost to this process, the datasets after that one have a new process each.
+
     Parameters
     ----------
     root, catalog, batch_size, workers, device, devices, logits, log
@@ -69,6 +73,7 @@ def evaluate_many(
     """
     root = open_root(root)
     records, failures = [], []
+    kept = Kept()
     for dataset in datasets:
         try:
             record = evaluate(
@@ -83,10 +88,15 @@ def evaluate_many(
                 logits=logits,
                 progress=_of(dataset, progress),
                 log=log,
+                kept=kept,
             )
         except Exception as error:
             failed = FailedCell(dataset, as_error(error, f"{model} on {dataset}"))
-            _forget(failed.error)
+            kept.drop()
+            lost = _forget(failed.error) or _gpu_lost(failed.error)
+            if lost and devices is None and device != "cpu" and torch.cuda.is_initialized():
+                # Nothing more can be computed on a GPU by this process, but by another.
+                devices = (f"cuda:{_current_gpu()}",)
             failures.append(failed)
             if on_failure:
                 on_failure(failed)
@@ -105,11 +115,43 @@ def _of(
     return lambda done, total: progress(dataset, done, total)
 
 
-def _forget(error: BaseException) -> None:
-    """Free what the frames of an error hold: the network, and a batch of activations."""
+def _forget(error: BaseException) -> bool:
+    """Free what the frames of an error hold: the network, and a batch of activations.
+
+    Returns whether the GPU can no longer be asked for anything.
+    """
+    for each in _chain(error):
+        traceback.clear_frames(each.__traceback__)
+    try:
+        # Does nothing where no GPU was used.
+        torch.cuda.empty_cache()
+    except RuntimeError:
+        return True
+    return False
+
+
+def _gpu_lost(error: BaseException) -> bool:
+    """Whether an error is one of those after which CUDA refuses everything to a process."""
+    for each in _chain(error):
+        text = str(each)
+        if "out of memory" in text or "ALLOC_FAILED" in text:
+            return False
+        if isinstance(each, torch.AcceleratorError):
+            return True
+        if isinstance(each, RuntimeError) and "CUDA error" in text:
+            return True
+    return False
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
     seen: BaseException | None = error
     while seen is not None:
-        traceback.clear_frames(seen.__traceback__)
+        yield seen
         seen = seen.__cause__ or seen.__context__
-    # Does nothing where no GPU was used.
-    torch.cuda.empty_cache()
+
+
+def _current_gpu() -> int:
+    try:
+        return torch.cuda.current_device()
+    except RuntimeError:
+        return 0

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
+from contextvars import copy_context
 from types import TracebackType
 from typing import Protocol, Self
 
 import numpy as np
 import torch
 
-from ops.inference.forward import Forward
+from ops.inference.failure import OutOfMemory
+from ops.inference.forward import Forward, short_of_memory
 from ops.inference.inputs import Input
 from ops.inference.scores import Logits
 from ops.shards import Sample
@@ -35,8 +38,14 @@ class Computing(Protocol):
     def ahead(self) -> int:
         """Batches to have under way, so that the device always has one waiting."""
 
-    def start(self, samples: list[Sample], pixels: torch.Tensor) -> Outputs:
-        """Hand a batch over, pixels as `Input.prepare` wrote them.
+    def rows(self, samples: list[Sample], pixels: torch.Tensor) -> torch.Tensor:
+        """The rows' pixels of a batch as `Input.prepare` wrote it, where they are wanted.
+
+        The model has no part in what goes wrong here.
+        """
+
+    def start(self, rows: torch.Tensor) -> Outputs:
+        """Hand the rows' pixels over to the model.
 
         What goes wrong is raised here or by the function that is returned.
         """
@@ -101,13 +110,17 @@ class OnHost:
         self._pool.shutdown(wait=True, cancel_futures=True)
         torch.set_num_threads(self._threads)
 
-    def start(self, samples: list[Sample], pixels: torch.Tensor) -> Outputs:
+    def rows(self, samples: list[Sample], pixels: torch.Tensor) -> torch.Tensor:
+        """What the threads made, as it is."""
+        return finished(self._given, samples, pixels)
+
+    def start(self, rows: torch.Tensor) -> Outputs:
         """Hand a batch over to the threads."""
-        rows = self._given.finish(samples, pixels)
         passes = torch.split(rows, HOST_IMAGES)
         tasks = []
         for part in passes:
-            tasks.append(self._pool.submit(self._forward, part))
+            # The compiler's settings are a thread's own, unless it is given those of this one.
+            tasks.append(self._pool.submit(copy_context().run, self._forward, part))
             if self._alone:
                 # What a network or the compiler makes at the first pass, it makes once.
                 tasks[0].result()
@@ -134,11 +147,13 @@ class OnGpu:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        torch.cuda.synchronize(self._forward.device)
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # A fault of the GPU is raised again by everything that comes after: the first is told.
+        with nullcontext() if kind is None else suppress(Exception):
+            torch.cuda.synchronize(self._forward.device)
 
-    def start(self, samples: list[Sample], pixels: torch.Tensor) -> Outputs:
-        """Put copy, computation and the copy back in line; nothing is waited for."""
+    def rows(self, samples: list[Sample], pixels: torch.Tensor) -> torch.Tensor:
+        """Put copy and rendering in line."""
         device = self._forward.device
         computation = torch.cuda.current_stream(device)
         with torch.cuda.stream(self._copies):
@@ -146,11 +161,16 @@ class OnGpu:
         computation.wait_stream(self._copies)
         # Its memory belongs to the other stream, which must not use it again too early.
         moved.record_stream(computation)
-        logits = self._forward(self._given.finish(samples, moved))
+        return finished(self._given, samples, moved)
+
+    def start(self, rows: torch.Tensor) -> Outputs:
+        """Put computation and the copy back in line; nothing is waited for."""
+        logits = self._forward(rows)
         host = torch.empty(logits.shape, dtype=logits.dtype, pin_memory=True)
         host.copy_(logits, non_blocking=True)
-        done = torch.cuda.Event()  # type: ignore[no-untyped-call]
-        done.record(computation)
+        # Blocking: a thread that waits otherwise keeps a core busy, which decoding could use.
+        done = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
+        done.record(torch.cuda.current_stream(self._forward.device))
 
         def outputs() -> Logits:
             # Of this batch alone: those behind it go on.
@@ -159,3 +179,47 @@ class OnGpu:
             return found
 
         return outputs
+
+
+def finished(given: Input, samples: list[Sample], pixels: torch.Tensor) -> torch.Tensor:
+    """The rows' pixels of a batch, in halves where the device has no memory to make them at once.
+
+    Parameters
+    ----------
+    given : Input
+    samples : list of Sample
+    pixels : uint8 tensor
+        As `Input.prepare` wrote them, one place a sample.
+
+    Returns
+    -------
+    uint8 tensor, shape (rows, height, width, 3)
+
+    Raises
+    ------
+    OutOfMemory
+        If there is no memory for a single sample.
+    """
+    try:
+        return given.finish(samples, pixels)
+    except (RuntimeError, MemoryError) as error:
+        if not short_of_memory(error):
+            raise
+        if len(samples) <= 1:
+            raise OutOfMemory(
+                "A sample cannot be rendered in the device's memory.",
+                expected="memory for one sample",
+                found=str(error).splitlines()[0] if str(error) else type(error).__name__,
+                where=f"{samples[0].key if samples else 'no sample'} on {pixels.device}",
+                remedy="free the device, use a larger one, or evaluate on a CPU",
+            ) from error
+    # Outside the except block, whose traceback would keep what was begun alive.
+    if pixels.device.type == "cuda":
+        torch.cuda.empty_cache()
+    half = (len(samples) + 1) // 2
+    return torch.cat(
+        [
+            finished(given, samples[:half], pixels[:half]),
+            finished(given, samples[half:], pixels[half:]),
+        ]
+    )

@@ -10,7 +10,8 @@ import multiprocessing
 import os
 import re
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -20,7 +21,7 @@ from typing import Literal
 import torch
 
 from ops.errors import ShiftlakeError
-from ops.inference.failure import as_error
+from ops.inference.failure import ModelFailed, OutOfMemory, Unexpected, as_error
 from ops.inference.job import Job
 from ops.inference.working import Step, work
 from ops.shards import ShardEntry
@@ -50,13 +51,25 @@ def check_devices(devices: Sequence[str]) -> Literal["cpu", "cuda"]:
     Raises
     ------
     ShiftlakeError
-        If there is none, a name is no device, or they are of two kinds: their last bits differ.
+        If there is none, a name is no device, a GPU is not there, or they are of two kinds: their
+        last bits differ.
     """
     kinds = {name.partition(":")[0] for name in devices}
     named = all(re.fullmatch(r"cpu|cuda:\d+", name) for name in devices)
     if kinds == {"cpu"} and named:
         return "cpu"
     if kinds == {"cuda"} and named:
+        # Where there is none at all, that is said by who plans the numerics.
+        there = torch.cuda.device_count()
+        missing = [name for name in devices if int(name.partition(":")[2]) >= there]
+        if there and missing:
+            raise ShiftlakeError(
+                "There is no such GPU here.",
+                expected=f"cuda:0 to cuda:{there - 1}" if there > 1 else "cuda:0",
+                found=", ".join(missing),
+                where="devices",
+                remedy="name GPUs that are there; CUDA_VISIBLE_DEVICES may hide some",
+            )
         return "cuda"
     raise ShiftlakeError(
         "These are no devices for one evaluation.",
@@ -69,7 +82,7 @@ def check_devices(devices: Sequence[str]) -> Literal["cpu", "cuda"]:
 
 def work_on(
     devices: Sequence[str], job: Job, shards: Sequence[ShardEntry], workers: int
-) -> Iterator[Step]:
+) -> Generator[Step]:
     """Evaluate shards on several devices.
 
     Parameters
@@ -83,7 +96,7 @@ def work_on(
 
     Yields
     ------
-    int or (str, Finished)
+    int or (str, Finished) or Used
         As :func:`ops.inference.working.work`, in the order in which they happen.
 
     Raises
@@ -160,25 +173,57 @@ class _Fault:
     error: ShiftlakeError
     memory: bool
 
+    @classmethod
+    def of(cls, error: Exception, where: str) -> _Fault:
+        """The fault in words: what an error is made of may not survive the way to a process."""
+        told = as_error(error, where)
+        kinds = (OutOfMemory, ModelFailed, Unexpected, ShiftlakeError)
+        kind = next(kind for kind in kinds if isinstance(told, kind))
+        said = kind(
+            str(told.what),
+            expected=str(told.expected),
+            found=str(told.found),
+            where=str(told.where),
+            remedy=str(told.remedy),
+        )
+        return cls(said, _short_of_memory(error))
+
+
+class _Unheard(Exception):
+    """The process that asked is gone."""
+
 
 def _run(assignment: _Assignment, taken: Synchronized[int], out: Connection) -> None:
     # Ctrl-C reaches all processes of a terminal; the one that was asked ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(_Unheard):
+        try:
+            _use(assignment)
+            steps = work(assignment.job, _claimed(assignment.shards, taken), assignment.workers)
+            with closing(steps):
+                for step in steps:
+                    _tell(out, step)
+            _tell(out, None)
+        except _Unheard:
+            raise
+        except Exception as error:
+            _tell(out, _Fault.of(error, assignment.device))
+
+
+def _use(assignment: _Assignment) -> None:
     kind, _, index = assignment.device.partition(":")
     if kind == "cuda":
         # Every thread of this process then sees one GPU, and none begins to use another.
         every = [name for name in os.environ.get(_VISIBLE, "").split(",") if name]
         os.environ[_VISIBLE] = every[int(index)] if every else index
     torch.set_num_threads(assignment.threads)
+
+
+def _tell(out: Connection, message: Step | _Fault | None) -> None:
     try:
-        for step in work(assignment.job, _claimed(assignment.shards, taken), assignment.workers):
-            out.send(step)
-        out.send(None)
+        out.send(message)
     except BrokenPipeError:
-        # Nobody is there to be told.
-        return
-    except Exception as error:
-        out.send(_Fault(as_error(error, assignment.device), _short_of_memory(error)))
+        raise _Unheard from None
 
 
 def _claimed(shards: Sequence[ShardEntry], taken: Synchronized[int]) -> Iterator[ShardEntry]:

@@ -52,8 +52,14 @@ def versions(device: str, kind: str) -> dict[str, str]:
 
 
 def device_name(device: str) -> str:
-    """The device's name: a GPU's model, or the processor's architecture."""
-    return torch.cuda.get_device_name() if device == "cuda" else platform.machine()
+    """The device's name: a GPU's model, or the processor's architecture.
+
+    Parameters
+    ----------
+    device : str
+        ``cpu``, ``cuda`` for the current GPU, or one of them, as ``cuda:1``.
+    """
+    return torch.cuda.get_device_name(device) if device != "cpu" else platform.machine()
 
 
 def _installed(distribution: str) -> str:

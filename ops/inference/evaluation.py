@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 
 from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.inference.devices import check_devices, work_on
+from ops.inference.environment import device_name, versions
 from ops.inference.expected import expected_rows
 from ops.inference.failure import failure_kept
 from ops.inference.files import whole
@@ -17,7 +19,7 @@ from ops.inference.job import Job
 from ops.inference.plan import Device, plan_key, plan_numerics
 from ops.inference.record import RunRecord, read_run
 from ops.inference.recording import Effort, record_of
-from ops.inference.working import work
+from ops.inference.working import Kept, Used, work
 from ops.models import read_model
 from ops.models.imported import refuse_imported
 from ops.parallel import usable_cpus
@@ -41,6 +43,7 @@ def evaluate(
     logits: bool = False,
     progress: Callable[[int, int], None] | None = None,
     log: Callable[[str], None] | None = None,
+    kept: Kept | None = None,
 ) -> RunRecord:
     """Run a model over a dataset and store one row a sample, or a frame of its sequence.
 
@@ -78,6 +81,9 @@ def evaluate(
         Called as ``progress(images done, images in all)``.
     log : callable or None
         Called with a line of text now and then.
+    kept : Kept or None
+        Has the network of the evaluation before, if it was of this model, and has this one's
+        after it. Not used with `devices`.
 
     Returns
     -------
@@ -118,7 +124,7 @@ def evaluate(
             remedy="give larger numbers",
         )
     with failure_kept(root, entry.name, manifest.name, job.key):
-        record = _evaluated(job, workers or usable_cpus(), devices, progress, log or _unheard)
+        record = _evaluated(job, workers or usable_cpus(), devices, progress, log or _unheard, kept)
     return record
 
 
@@ -138,6 +144,7 @@ def _evaluated(
     devices: Sequence[str] | None,
     progress: Callable[[int, int], None] | None,
     log: Callable[[str], None],
+    kept: Kept | None,
 ) -> RunRecord:
     started, clock = datetime.now(UTC), time.perf_counter()
     shards, total = job.manifest.shards, expected_rows(job.manifest)
@@ -146,22 +153,38 @@ def _evaluated(
     if finished:
         log(f"{len(finished)} of {len(shards)} shards were finished before")
     todo = [shard for shard in shards if shard.name not in finished]
+    used: list[Used] = []
     if todo:
         steps = (
-            work(job, todo, workers)
+            work(job, todo, workers, kept)
             if devices is None
             else work_on(devices[: len(todo)], job, todo, workers)
         )
-        for step in steps:
-            if not isinstance(step, int):
-                finished[step[0]] = step[1]
-                continue
-            done += step
-            if progress:
-                progress(done, total)
+        # Else what it holds would be given back only when nobody remembers the error.
+        with closing(steps):
+            for step in steps:
+                if isinstance(step, Used):
+                    used.append(step)
+                elif isinstance(step, int):
+                    done += step
+                    if progress:
+                        progress(done, total)
+                else:
+                    finished[step[0]] = step[1]
     seconds = time.perf_counter() - clock
-    count = len(devices or "1")
-    effort = Effort(started, seconds, done - already, job.batch_size, device_count=count)
+    if not used:
+        kind, first = job.numerics.device, devices[0] if devices else job.numerics.device
+        used = [Used(device_name(first), versions(kind, job.entry.kind))]
+    effort = Effort(
+        started,
+        seconds,
+        done - already,
+        job.batch_size,
+        device_count=1 if devices is None else len(devices),
+        device_name=", ".join(sorted({each.device_name for each in used})),
+        versions=used[0].versions,
+        pass_images=min((each.images for each in used if each.images), default=None),
+    )
     record = record_of(job.key, job.entry, job.manifest, job.numerics, finished, effort)
     path = paths.run_record(job.entry.name, job.manifest.name, job.key)
     job.root.write_json(path, record.model_dump(mode="json"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Any
 
@@ -51,10 +52,14 @@ class Forward:
         self.numerics = numerics
         self.name = name
         self.images = images
+        self._halving = threading.Lock()
         # Channels last is the order pixels are decoded in, and convolutions are faster in it.
         self.model = model.to(self.device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         # One graph, of one shape: passes that are not full are filled up.
         self._padded = numerics.compiled
+        if numerics.compiled and (compiler := sys.modules.get("torch._dynamo")):
+            # It counts what it compiled of a process, and gives up at the eighth network.
+            compiler.reset()
         self._network: Any = (
             torch.compile(self.model, dynamic=False) if numerics.compiled else self.model
         )
@@ -106,7 +111,8 @@ class Forward:
     def __call__(self, pixels: torch.Tensor) -> torch.Tensor:
         """Logits of a batch, in as many passes as it takes.
 
-        When the device's memory is short, the passes are halved, as often as needed, and stay so.
+        When the device's memory is short, the passes are halved, as often as needed, and stay so:
+        `images` says how large they are now.
 
         Parameters
         ----------
@@ -124,22 +130,40 @@ class Forward:
         """
         logits: list[torch.Tensor] = []
         start = 0
+        # Read once, since other threads may halve it meanwhile.
+        images = self.images or len(pixels)
         while start < len(pixels):
-            part = pixels[start : start + (self.images or len(pixels))]
-            if (made := self._run(part)) is not None:
+            part = pixels[start : start + images]
+            count = images if self._padded else len(part)
+            if (made := self._run(part, count)) is not None:
                 logits.append(made)
                 start += len(part)
                 continue
             # Outside the except block, whose traceback would keep the failed activations alive.
             if self.device.type == "cuda":
                 torch.cuda.empty_cache()
-            self.images = (len(part) + 1) // 2
-        return logits[0] if len(logits) == 1 else torch.cat(logits)
+            images = self._halved(count)
+        together = logits[0] if len(logits) == 1 else torch.cat(logits)
+        if len(together) != len(pixels):
+            raise ShiftlakeError(
+                "The passes of a batch do not add up to it.",
+                expected=f"logits of {len(pixels)} images",
+                found=f"logits of {len(together)}",
+                where=self.name,
+                remedy="report it: this is a fault of Shiftlake",
+            )
+        return together
 
-    def _run(self, pixels: torch.Tensor) -> torch.Tensor | None:
-        """Logits of one pass, or None where it takes more memory than there is."""
+    def _halved(self, count: int) -> int:
+        """The size to go on with after a pass of `count` images that did not fit."""
+        images = (count + 1) // 2
+        with self._halving:
+            self.images = images if self.images is None else min(self.images, images)
+        return images
+
+    def _run(self, pixels: torch.Tensor, count: int) -> torch.Tensor | None:
+        """Logits of one pass, filled up to `count`; None where there is no memory for it."""
         autocast = AUTOCAST.get(self.numerics.dtype)
-        count = (self.images or len(pixels)) if self._padded else len(pixels)
         try:
             with (
                 torch.inference_mode(),
@@ -155,9 +179,9 @@ class Forward:
                     where=self.name,
                     remedy="register it with `deterministic` off, and say so beside its results",
                 ) from error
-            if not _short_of_memory(error):
+            if not short_of_memory(error):
                 raise
-            if len(pixels) == 1 and count == 1:
+            if count == 1:
                 raise ShiftlakeError(
                     "The model does not fit into the device's memory.",
                     expected="memory for one image",
@@ -166,6 +190,16 @@ class Forward:
                     remedy="free the device, use a larger one, or register with precision bf16",
                 ) from error
             return None
+        except Exception as error:
+            if type(error).__name__ != "FailOnRecompileLimitHit":
+                raise
+            raise ShiftlakeError(
+                "The model is compiled again at every pass.",
+                expected="a network that can be compiled once",
+                found="the compiler's limit of recompilations",
+                where=self.name,
+                remedy="register it with `compiled` off",
+            ) from error
         if not torch.is_tensor(logits) or logits.ndim != 2 or len(logits) != count:
             shape = tuple(logits.shape) if torch.is_tensor(logits) else type(logits).__name__
             raise ShiftlakeError(
@@ -179,7 +213,8 @@ class Forward:
         return logits[: len(pixels)].to(torch.float32, copy=True)
 
 
-def _short_of_memory(error: RuntimeError | MemoryError) -> bool:
+def short_of_memory(error: RuntimeError | MemoryError) -> bool:
+    """Whether an error says that a device, or the host, has no memory left."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return any(words in str(error) for words in _SHORT_OF_MEMORY)

@@ -36,7 +36,6 @@ def movement(
     ok: Bools,
     frames: int,
     reference: Reference,
-    zipf: npt.NDArray[np.float32] | None = None,
 ) -> Movement:
     """Compare the frames of whole sequences.
 
@@ -52,9 +51,6 @@ def movement(
         Of each sequence.
     reference : {"first", "previous"}
         What a frame is compared with.
-    zipf : float32 array, shape (sequences * frames,), optional
-        Zipf distances, where the device has computed them; those of rows without a reference are
-        not looked at.
 
     Returns
     -------
@@ -68,11 +64,8 @@ def movement(
     earlier, later = frame_pairs(best.reshape(count, frames, TOP), reference)
     pairs = np.stack([np.broadcast_to(earlier, later.shape), later], axis=2).reshape(-1, 2, TOP)
     read, read_later = frame_pairs(ok.reshape(count, frames).astype(np.int8), reference)
-    if zipf is None:
-        zipf = np.zeros(len(logits), np.float32)
-        zipf.reshape(count, frames)[:, 1:] = zipf_distance(
-            logits.reshape(count, frames, -1), reference
-        )
+    zipf = np.zeros(len(logits), np.float32)
+    zipf.reshape(count, frames)[:, 1:] = zipf_distance(logits.reshape(count, frames, -1), reference)
     later_frames = np.arange(len(logits)).reshape(count, frames)[:, 1:].reshape(-1)
     found = Movement(
         compared=np.zeros(len(logits), bool),

@@ -92,6 +92,9 @@ def plan_key(entry: ModelEntry, dataset: Evaluated, numerics: Numerics) -> str:
         are part of the key.
     numerics : Numerics
         Device kind and types. The batch size is not part of it, nor is whether logits are kept.
+        On a GPU the libraries choose their algorithms by shape: the last bits of a row can depend
+        on the images in its pass, which the batch size and the free memory decide. Rows of one
+        key are then the same result, and not the same bytes; the record says both sizes.
 
     Returns
     -------

@@ -56,8 +56,11 @@ class RunRecord(BaseModel):
 
     `schema_version` is that of the rows' columns, `head` how outputs become probabilities,
     `device_count` how many devices the process that finished used, and `batch_size` what it was
-    given; the batch size is no part of the key. `logit_files` are there where logits were asked
-    for, below ``logits/``; a later evaluation that asks for them adds them.
+    given; `pass_images` is the most images a forward pass had at the end of it, fewer than the
+    batch size where a GPU's memory was short, and None where nothing was left to compute. On a GPU
+    the last bits of a row can depend on both, and neither is part of the key. `logit_files` are
+    there where logits were asked for, below ``logits/``; a later evaluation that asks for them
+    adds them.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -96,6 +99,7 @@ class RunRecord(BaseModel):
     device_name: str
     device_count: int = 1
     batch_size: int | None = None
+    pass_images: int | None = None
     versions: dict[str, str]
     synthetic: bool
     files: tuple[PredictionFile, ...]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ops.errors import ShiftlakeError
-from ops.inference.environment import device_name, versions
 from ops.inference.expected import expected_rows, frames
 from ops.inference.files import Finished
 from ops.inference.plan import CODE_VERSION, class_map_sha256
@@ -29,13 +28,21 @@ class Effort:
     computed : int
         Rows it computed; those of shards finished earlier are not among them.
     batch_size, device_count : int
+    device_name : str
+        Of all devices, where they are of several kinds.
+    versions : mapping of str to str
+    pass_images : int or None
+        Images at most in a pass of its devices, as it was at the end.
     """
 
     started: datetime
     seconds: float
     computed: int
     batch_size: int
-    device_count: int = 1
+    device_count: int
+    device_name: str
+    versions: Mapping[str, str]
+    pass_images: int | None
 
 
 def record_of(
@@ -109,10 +116,11 @@ def record_of(
         ended_at=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=round(effort.seconds, 3),
         images_per_second=round(effort.computed / effort.seconds, 1),
-        device_name=device_name(numerics.device),
+        device_name=effort.device_name,
         device_count=effort.device_count,
         batch_size=effort.batch_size,
-        versions=versions(numerics.device, entry.kind),
+        pass_images=effort.pass_images,
+        versions=dict(effort.versions),
         synthetic=manifest.synthetic or entry.synthetic,
         files=tuple(there.file for there in files),
         # Of some shards only they would look like a whole.

@@ -26,6 +26,8 @@ def reproducible(numerics: Numerics) -> Iterator[None]:
     numerics : Numerics
     """
     with ExitStack() as former:
+        if numerics.compiled:
+            _hold_compiler(former)
         if numerics.device == "cuda":
             _hold_algorithms(former, numerics)
             _hold_products(former, numerics)
@@ -33,6 +35,17 @@ def reproducible(numerics: Numerics) -> Iterator[None]:
         # dropped when the outermost autocast is left, which would otherwise be every pass.
         former.enter_context(torch.autocast(numerics.device, enabled=False))
         yield
+
+
+def _hold_compiler(former: ExitStack) -> None:
+    # A network that was compiled too often would run uncompiled from then on, and say nothing.
+    # Imported here, since it takes seconds.
+    import torch._dynamo.config as compiler
+
+    former.callback(
+        setattr, compiler, "fail_on_recompile_limit_hit", compiler.fail_on_recompile_limit_hit
+    )
+    compiler.fail_on_recompile_limit_hit = True
 
 
 def _hold_algorithms(former: ExitStack, numerics: Numerics) -> None:

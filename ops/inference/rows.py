@@ -54,6 +54,7 @@ class RowMaker:
     ) -> None:
         self._projection = projection
         self._head = entry.head
+        self._precision = entry.precision
         self._frames = frames(manifest)
         self._reference = manifest.parameters.get("reference") if self._frames else None
         self._constant = {
@@ -68,7 +69,6 @@ class RowMaker:
         self,
         batch: Batch,
         outputs: Logits,
-        zipf: npt.NDArray[np.float32] | None = None,
     ) -> pa.RecordBatch:
         """Rows of a batch, in its order, the frames of a sequence one after the other.
 
@@ -78,9 +78,6 @@ class RowMaker:
             Samples, sequences whole, and why some cannot be decoded.
         outputs : float32 array, shape (rows, outputs)
             The model's outputs; those of images that cannot be decoded are ignored.
-        zipf : float32 array, shape (rows,), optional
-            Zipf distance of each frame to its reference, of the projected logits, where the
-            device has computed it; by default it is computed here.
 
         Returns
         -------
@@ -106,7 +103,7 @@ class RowMaker:
         columns["status"] = pa.array(np.where(ok, "ok", "decode_error"), pa.string())
         for name, value in {**self._constant, "shard": shard}.items():
             columns[name] = pa.repeat(pa.scalar(value, pa.string()), len(ok))
-        columns.update(self._scores(logits, self._labels(batch), ok, zipf))
+        columns.update(self._scores(logits, self._labels(batch), ok))
         return pa.RecordBatch.from_arrays(
             [
                 columns[field.name] if field.name in columns else pa.nulls(len(ok), field.type)
@@ -149,7 +146,6 @@ class RowMaker:
         logits: Logits,
         labels: Labels,
         ok: Bools,
-        zipf: npt.NDArray[np.float32] | None,
     ) -> dict[str, pa.Array]:
         head = self._head
         whole = summarise(logits, head=head)
@@ -180,14 +176,12 @@ class RowMaker:
             found["pred_masked"] = _kept(own.pred, ok, pa.int16())
             found["p_max_masked"] = _kept(own.p_max, ok, pa.float32())
             found["correct_masked"] = _kept(right, labelled, pa.bool_())
-        return {**found, **self._movement(logits, indices, ok, zipf)}
+        return {**found, **self._movement(logits, indices, ok)}
 
-    def _movement(
-        self, logits: Logits, top5: Ints, ok: Bools, zipf: npt.NDArray[np.float32] | None
-    ) -> dict[str, pa.Array]:
+    def _movement(self, logits: Logits, top5: Ints, ok: Bools) -> dict[str, pa.Array]:
         if self._frames is None or self._reference is None:
             return {}
-        moved = movement(logits, top5, ok, self._frames, self._reference, zipf)
+        moved = movement(logits, top5, ok, self._frames, self._reference)
         return {
             "flipped": _kept(moved.flipped, moved.compared, pa.bool_()),
             "top5_distance": _kept(moved.top5_distance, moved.compared, pa.int8()),
@@ -202,8 +196,16 @@ class RowMaker:
                 expected="finite logits for every image",
                 found=f"NaN or infinity for {len(bad)} images, first {keys[int(bad[0])]}",
                 where=f"{self._constant['model']} on {shard}",
-                remedy="register it with precision fp32 or bf16: fp16 overflows above 65504",
+                remedy=_finite_again(self._precision),
             )
+
+
+def _finite_again(precision: str) -> str:
+    """What may help against NaN, which only fp16 makes of healthy weights."""
+    if precision == "fp16":
+        return "register it with precision fp32 or bf16: fp16 overflows above 65504"
+    also = "" if precision == "fp32" else "register it with precision fp32; or "
+    return f"{also}check its weights, which may be NaN themselves, and its transform's std"
 
 
 def _kept(values: npt.NDArray[Any], shown: Bools, kind: pa.DataType) -> pa.Array:

@@ -75,7 +75,8 @@ class SequencesOnDevice:
         made = torch.zeros(size, dtype=torch.uint8, device=self._device)
         alike: dict[tuple[int, ...], list[tuple[int, Pixels]]] = defaultdict(list)
         for place, sample in enumerate(samples):
-            image = self._images.pop(sample.key, None)
+            # Kept until they are done: where memory is short it is tried again with fewer.
+            image = self._images.get(sample.key)
             if image is not None:
                 alike[image.shape].append((place, image))
         for group in alike.values():
@@ -89,4 +90,7 @@ class SequencesOnDevice:
             for (place, _), frames_of_one in zip(group, done, strict=True):
                 made[place] = frames_of_one
         rows = made.flatten(0, 1).permute(0, 2, 3, 1).contiguous()
-        return fitted(rows, self._transform, self._workers)
+        fitting = fitted(rows, self._transform, self._workers)
+        for sample in samples:
+            self._images.pop(sample.key, None)
+        return fitting

@@ -8,16 +8,18 @@ batches on. What is in memory does not grow with the dataset.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from ops.inference.batches import Batch, batches
 from ops.inference.computing import HOST_IMAGES, Outputs, open_computing
+from ops.inference.environment import device_name, versions
 from ops.inference.expected import frames
-from ops.inference.failure import blamed_on_model
+from ops.inference.failure import ModelFailed, blamed_on_model
 from ops.inference.files import Finished
 from ops.inference.finished import finish
 from ops.inference.forward import Forward
@@ -30,11 +32,70 @@ from ops.inference.rows import RowMaker
 from ops.models import load
 from ops.shards import ShardEntry
 
-# Rows computed, or a shard's name and what was published of it.
-Step = int | tuple[str, Finished]
+
+@dataclass(frozen=True)
+class Used:
+    """On what a process computed, and how.
+
+    Attributes
+    ----------
+    device_name : str
+    versions : dict of str to str
+        Of the libraries and the driver.
+    images : int or None
+        Images at most in a pass, as it was at the end; None if nothing was computed.
+    """
+
+    device_name: str
+    versions: dict[str, str]
+    images: int | None = None
 
 
-def work(job: Job, shards: Iterable[ShardEntry], workers: int) -> Iterator[Step]:
+# Rows computed, or a shard's name and what was published of it, or what it was done on.
+Step = int | tuple[str, Finished] | Used
+
+
+class Kept:
+    """The network of the evaluation before, for the next one of the same model.
+
+    Building it and hashing its weights takes seconds, and a model has 75 datasets of ImageNet-C.
+    """
+
+    def __init__(self) -> None:
+        self._of: tuple[object, ...] | None = None
+        self._forward: Forward | None = None
+
+    def forward(self, job: Job) -> Forward:
+        """The forward pass of a job; built where the one before was another."""
+        of = (job.root.url, job.entry, job.numerics, job.batch_size)
+        if self._forward is None or self._of != of:
+            self.drop()
+            self._forward, self._of = _built(job), of
+        return self._forward
+
+    def drop(self) -> None:
+        """Free the network."""
+        self._of = self._forward = None
+
+
+def _built(job: Job) -> Forward:
+    try:
+        network = load(job.root, job.entry)
+    except SystemExit as error:
+        raise ModelFailed(
+            "The model ended the program as it was built.",
+            expected="a network",
+            found=f"SystemExit {error.code}",
+            where=job.entry.name,
+            remedy="correct the model and register it again; other evaluations do not depend on it",
+        ) from error
+    images = job.batch_size if job.numerics.device == "cuda" else HOST_IMAGES
+    return Forward(network, job.entry.transform, job.numerics, job.entry.name, images=images)
+
+
+def work(
+    job: Job, shards: Iterable[ShardEntry], workers: int, kept: Kept | None = None
+) -> Generator[Step]:
     """Evaluate shards one after the other.
 
     Parameters
@@ -44,11 +105,14 @@ def work(job: Job, shards: Iterable[ShardEntry], workers: int) -> Iterator[Step]
         Asked for the next one, by a thread, when the one before has been read.
     workers : int
         Decoding threads.
+    kept : Kept or None
+        Has the network, or gets it.
 
     Yields
     ------
-    int or (str, Finished)
-        The rows of a batch that was computed; after the last of a shard, what is stored of it.
+    int or (str, Finished) or Used
+        The rows of a batch that was computed; after the last of a shard, what is stored of it;
+        after the last shard, what they were computed on. To be closed by who does not take all.
 
     Raises
     ------
@@ -59,13 +123,7 @@ def work(job: Job, shards: Iterable[ShardEntry], workers: int) -> Iterator[Step]
     maker = RowMaker(job.key, job.entry, job.manifest, projection(job.entry, job.manifest, spaces))
     with ExitStack() as stack:
         stack.enter_context(reproducible(job.numerics))
-        forward = Forward(
-            load(job.root, job.entry),
-            job.entry.transform,
-            job.numerics,
-            job.entry.name,
-            images=job.batch_size if on_gpu else HOST_IMAGES,
-        )
+        forward = (kept or Kept()).forward(job)
         given = open_input(
             job.root, job.catalog, job.manifest, job.entry.transform, job.numerics, workers
         )
@@ -86,8 +144,9 @@ def work(job: Job, shards: Iterable[ShardEntry], workers: int) -> Iterator[Step]
         try:
             for item in source:
                 if isinstance(item, Batch):
+                    rows = computing.rows(item.samples, item.pixels)
                     with _blamed(job, item):
-                        outputs = computing.start(item.samples, item.pixels)
+                        outputs = computing.start(rows)
                     waiting.append(writing.submit(shard_rows.add, item, outputs))
                 else:
                     waiting.append(writing.submit(shard_rows.publish, item))
@@ -102,6 +161,8 @@ def work(job: Job, shards: Iterable[ShardEntry], workers: int) -> Iterator[Step]
             yield waiting.popleft().result()
         if fault is not None:
             raise fault
+        kind = job.numerics.device
+        yield Used(device_name(kind), versions(kind, job.entry.kind), forward.images)
 
 
 class _ShardRows:

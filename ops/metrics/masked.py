@@ -1,4 +1,8 @@
-"""Masked accuracy, and its clean companion: the argmax over a benchmark's own classes only."""
+"""Masked accuracy, and its clean companion: the argmax over a benchmark's own classes only.
+
+These state what is meant. What is stored is computed where the logits are, and counted by the view
+``counts``; tests hold both against these on random logits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""ReaL accuracy: the prediction is in the image's reassessed label set."""
+"""ReaL accuracy: the prediction is in the image's reassessed label set.
+
+This states what is meant; what is stored is counted by the view ``counts``, which tests hold
+against this on random logits.
+"""
 
 from __future__ import annotations
 

@@ -57,12 +57,7 @@ def from_hub(
         repository or revision, the repository is not in timm's format, or timm would read other
         files while it builds the network.
     """
-    refuse_files(kwargs or {}, reference)
     repository, _, revision = reference.partition("@")
-    name = checked_name(repository.rpartition("/")[2] if name is None else name, reference)
-    timm = extra("timm", "timm", reference)
-    extra("timm.data", "timm", reference)
-    hub = extra("huggingface_hub", "hugging_face", reference)
     if repository.count("/") != 1 or not all(repository.split("/")):
         raise ShiftlakeError(
             "This is no repository of the hub.",
@@ -71,6 +66,11 @@ def from_hub(
             where=reference,
             remedy="copy the name from the head of the model's page",
         )
+    name = checked_name(repository.rpartition("/")[2] if name is None else name, reference)
+    refuse_files(kwargs or {}, reference)
+    timm = extra("timm", "timm", reference)
+    extra("timm.data", "timm", reference)
+    hub = extra("huggingface_hub", "hugging_face", reference)
     try:
         commit = str(hub.HfApi().model_info(repository, revision=revision or None).sha)
         path = hub.hf_hub_download(repository, "config.json", revision=commit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
 from ops.errors import ShiftlakeError
@@ -30,10 +29,9 @@ def check_class_map(entry: ModelEntry, label_spaces: Mapping[str, int]) -> int:
     """
     size = label_spaces.get(entry.label_space)
     if size is None:
-        near = difflib.get_close_matches(entry.label_space, label_spaces, 3) or label_spaces
         raise ShiftlakeError(
             "There is no such label space.",
-            expected=f"one of {', '.join(near)}",
+            expected=f"one of {', '.join(label_spaces)}",
             found=entry.label_space,
             where=entry.name,
             remedy="correct the name, or add it with an overlay (SHIFTLAKE_CATALOG)",

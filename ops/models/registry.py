@@ -194,11 +194,11 @@ def _refuse_another_origin(root: Root, entry: ModelEntry) -> None:
         return
     former = read_model(root, entry.name)
     if former.origin != entry.origin:
+        by_hand = "imported with its results" if former.imported else "registered by hand"
         raise ShiftlakeError(
             "The name of a watched model is another model's.",
             expected=f"no model {entry.name}, or one that came from {entry.origin}",
-            found=f"{former.reference}, "
-            + (f"from {former.origin}" if former.origin else "registered by hand"),
+            found=f"{former.reference}, " + (f"from {former.origin}" if former.origin else by_hand),
             where=root.at(paths.model(entry.name)),
             remedy=f"give the file in the watched folder another name, or let it have this one: "
             f"shiftlake model remove {entry.name}",

@@ -109,6 +109,7 @@ def _page(*, sections: list[Section], **content: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["breaking"] = _breaking
     own = files("ops.report").joinpath("templates")
     return environment.get_template("report.html.j2").render(
         sections=sections,
@@ -116,6 +117,14 @@ def _page(*, sections: list[Section], **content: Any) -> str:
         script=own.joinpath("report.js").read_text("utf-8"),
         **content,
     )
+
+
+def _breaking(text: str) -> Any:
+    """`text` as markup that may go on in the next line after ``/`` and ``_``, as in the script."""
+    from markupsafe import Markup, escape
+
+    marked = str(escape(text)).replace("/", "/<wbr>").replace("_", "_<wbr>")
+    return Markup(marked)
 
 
 def _name(root: Root) -> str:
@@ -139,7 +148,7 @@ def _headline(connection: duckdb.DuckDBPyConnection, models: Cast) -> list[tuple
         or (0,) * 7
     )
     named = ("models", "benchmarks", "datasets run", "predictions", "stale results",
-             "failed or damaged", "failed gates")  # fmt: skip
+             "failed or damaged", "failed verdicts")  # fmt: skip
     always = named[:4]
     return [
         (name, f"{int(value or 0):,}")

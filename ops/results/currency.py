@@ -221,7 +221,7 @@ _NUMERICS = {
     "deterministic": "deterministic",
     "compiled": "compiled",
 }
-_NO_DATASET = "dataset removed"
+_NO_DATASET = "dataset not built here"
 _NO_MODEL = "model no longer registered"
 
 

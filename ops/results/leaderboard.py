@@ -8,7 +8,10 @@ from ops.results.connection import connect
 from ops.storage import Root, open_root
 
 SYNTHETIC_NOTE = "* generated images: these numbers say nothing about the real benchmark"
-STALE_NOTE = "! stale: the model, the dataset or the code changed after this run"
+STALE_NOTE = (
+    "! stale: the model, the dataset or the code changed after this run, or the dataset is not "
+    "built here"
+)
 
 
 def leaderboard(root: Root | str, *, model: str | None = None) -> Table:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ops.catalog import Catalog
 from ops.metrics import forget_draws
 from ops.results.connection import open_views
-from ops.results.currency import Judged, judge, standings
+from ops.results.currency import Judged, judge
 from ops.results.families import CORRUPTED, MINI_CORRUPTED, PERTURBED, VIDEO, distorted
 from ops.results.inventory import Inventory, Run, take_inventory
 from ops.results.measures import (
@@ -67,14 +67,15 @@ def compute_metrics(root: Root | str, catalog: Catalog) -> pa.Table:
     """
     root = open_root(root)
     inventory = take_inventory(root)
-    units = plan(inventory)
+    judged = judge(inventory)
+    units = plan(inventory, judged)
     before = read_metrics(root)
     wanted = frozenset(unit.inputs for unit in units)
     if before.inputs == wanted and before.unreadable is None:
         return before.table
     pending = [unit for unit in units if unit.inputs not in before.inputs]
     kept = pc.is_in(before.table["inputs"], value_set=pa.array(sorted(wanted), pa.string()))
-    rows = _measure(root, inventory, catalog, pending) if pending else []
+    rows = _measure(root, inventory, catalog, judged, pending) if pending else []
     computed = pa.Table.from_pylist(
         [{name: row.get(name) for name in METRICS.names} for row in rows], schema=METRICS
     )
@@ -86,12 +87,12 @@ def compute_metrics(root: Root | str, catalog: Catalog) -> pa.Table:
     return table
 
 
-def plan(inventory: Inventory) -> list[Unit]:
+def plan(inventory: Inventory, judged: Judged) -> list[Unit]:
     """Every family of metrics that the current runs allow."""
     models: dict[str, dict[str, Run]] = defaultdict(dict)
-    for standing in standings(inventory):
-        if standing.current:
-            models[standing.run.model][standing.run.dataset] = standing.run
+    for run, current in zip(inventory.runs, judged.current, strict=True):
+        if current:
+            models[run.model][run.dataset] = run
     real = inventory.manifests.get(REAL, {}).get("version")
     normalisers = [
         runs
@@ -170,10 +171,11 @@ def _clean_of(inventory: Inventory, runs: dict[str, Run]) -> dict[str, Run]:
     return found
 
 
-def _measure(root: Root, inventory: Inventory, catalog: Catalog, units: list[Unit]) -> list[Row]:
+def _measure(
+    root: Root, inventory: Inventory, catalog: Catalog, judged: Judged, units: list[Unit]
+) -> list[Row]:
     """Rows of the units, model by model: each model has a connection with its own files alone."""
     # The same inventory: a run sealed meanwhile must not take the place of a planned one.
-    judged = judge(inventory)
     place = {name: i for i, name in enumerate(zip(*_names(judged), strict=True))}
     table = judged.table.combine_chunks()
     by_model: dict[str, list[Unit]] = defaultdict(list)
@@ -184,7 +186,7 @@ def _measure(root: Root, inventory: Inventory, catalog: Catalog, units: list[Uni
         for own in by_model.values():
             over = [run for unit in own for runs in unit.normalisers for run in runs]
             held = {pair(run) for unit in own for run in unit.runs}
-            held |= {pair(run) for run in over} - known.runs
+            held |= {pair(run) for run in over if not known.has(run)}
             places = sorted(place[name] for name in held)
             some = Judged(
                 table.take(pa.array(places, pa.int64())),

@@ -20,6 +20,8 @@ from ops.results.reference.layouts import TIMM_COLUMNS
 from ops.storage import Root, open_root
 
 Format = Literal["timm", "csv", "latex", "markdown"]
+# Before the name of a file in timm's layout.
+SYNTHETIC_PREFIX = "synthetic-"
 FORMATS = ("timm", "csv", "latex", "markdown")
 
 _CSV_COLUMNS = (
@@ -115,8 +117,9 @@ def timm_tables(
     dict of str to str
         ``results-imagenet.csv`` and so on, named as timm names them where it has the benchmark; by
         default those alone, otherwise what `benchmarks` names, a clean companion by its variant
-        (``imagenet_1k/val/clean_200/*``). A line a model, the best first. top5 is empty where it is
-        not measured, as under a mask, and param_count where an entry does not say it.
+        (``imagenet_1k/val/clean_200/*``). Results of generated images are in files of their own,
+        ``synthetic-results-imagenet.csv`` and so on. A line a model, the best first. top5 is empty
+        where it is not measured, as under a mask, and param_count where an entry does not say it.
 
     Raises
     ------
@@ -128,7 +131,8 @@ def timm_tables(
     with open_views(root, inventory, catalog) as connection:
         found = connection.execute(
             """
-            SELECT a.benchmark, a.condition, a.variant, a.model, 100 * a.value, 100 * b.value
+            SELECT a.benchmark, a.condition, a.variant, a.model, a.synthetic,
+                100 * a.value, 100 * b.value
             FROM metrics AS a
             LEFT JOIN metrics AS b
                 ON b.model = a.model AND b.benchmark = a.benchmark AND b.condition = a.condition
@@ -139,7 +143,7 @@ def timm_tables(
         ).fetchall()
     names = _timm_names(catalog)
     files: dict[str, list[list[str]]] = {}
-    for benchmark, condition, variant, model, top1, top5 in found:
+    for benchmark, condition, variant, model, synthetic, top1, top5 in found:
         if variant == "unmasked" and (benchmark, condition, "masked") in names:
             # Of A and R, timm and their authors publish the masked accuracy.
             continue
@@ -148,10 +152,22 @@ def timm_tables(
         if wanted and _fits_model(model, models):
             name = known or _file_name(benchmark, condition, variant)
             entry = inventory.models.get(model, {})
+            # The layout has no place for a warning but the name.
+            name = SYNTHETIC_PREFIX * bool(synthetic) + name
             files.setdefault(name, []).append(_timm_line(model, top1, top5, entry))
     if not files:
         raise _nothing(models, benchmarks)
     return {name: _lines(TIMM_COLUMNS, lines) + "\n" for name, lines in files.items()}
+
+
+def without_timm_file(root: Root | str, catalog: Catalog) -> tuple[str, ...]:
+    """Measured benchmarks that timm's layout has no file for, by name."""
+    known = {benchmark for benchmark, _, _ in _timm_names(catalog)}
+    with connect(open_root(root), catalog=catalog) as connection:
+        found = connection.execute(
+            "SELECT DISTINCT benchmark FROM metrics WHERE value IS NOT NULL ORDER BY benchmark"
+        ).fetchall()
+    return tuple(benchmark for (benchmark,) in found if benchmark not in known)
 
 
 def _timm_names(catalog: Catalog) -> dict[tuple[str, str, str], str]:

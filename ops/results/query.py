@@ -54,7 +54,7 @@ def query(root: Root | str, sql: str, format: Format = "table", limit: int | Non
     Raises
     ------
     ShiftlakeError
-        If the statement writes, is more than one, or DuckDB refuses it.
+        If the statement writes, there is none or more than one, or DuckDB refuses it.
     """
     root = open_root(root)
     import duckdb
@@ -74,19 +74,39 @@ def query(root: Root | str, sql: str, format: Format = "table", limit: int | Non
             columns = [column[0] for column in connection.description or []]
             rows = connection.fetchall() if limit is None else connection.fetchmany(limit)
         except duckdb.Error as error:
-            raise ShiftlakeError(
-                "The statement cannot be run.",
-                expected=f"SQL over the views {', '.join(sorted((*VIEWS, *TABLES)))}",
-                found=str(error).strip(),
-                where="query",
-                remedy="DESCRIBE <view> lists the columns of a view",
-            ) from error
+            raise _not_run(error) from error
     return _RENDER[format](columns, rows)
+
+
+def _not_run(error: duckdb.Error) -> ShiftlakeError:
+    """What DuckDB says, with what helps against it."""
+    import duckdb
+
+    expected, remedy = "SQL that DuckDB can run", "DESCRIBE <view> lists the columns of a view"
+    if isinstance(error, duckdb.ParserException):
+        expected, remedy = "one statement in DuckDB's SQL", "correct it where the line above points"
+    elif "Table with name" in str(error):
+        expected = f"SQL over the views {', '.join(sorted((*VIEWS, *TABLES)))}"
+    return ShiftlakeError(
+        "The statement cannot be run.",
+        expected=expected,
+        found=str(error).strip(),
+        where="query",
+        remedy=remedy,
+    )
 
 
 def _only_reading(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
 
     statements = connection.extract_statements(sql)
+    if not statements:
+        raise ShiftlakeError(
+            "There is no statement.",
+            expected="one statement that reads, such as FROM leaderboard",
+            found="nothing but spaces, comments or semicolons" if sql else "an empty text",
+            where="query",
+            remedy="FROM status shows what there is",
+        )
     if len(statements) != 1:
         raise ShiftlakeError(
             "Exactly one statement is run at a time.",
@@ -136,7 +156,8 @@ def _as_table(columns: list[str], rows: list[tuple[Any, ...]]) -> str:
     console.width = console.measure(table).maximum
     with console.capture() as capture:
         console.print(table)
-    return capture.get().rstrip("\n")
+    text = capture.get().rstrip("\n")
+    return text if rows else f"{text}\n0 rows"
 
 
 def _short(value: Any) -> str:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
+from glob import has_magic
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -78,7 +79,13 @@ class SealedFiles(AbstractFileSystem):  # type: ignore[misc]
         self._predictions, self._tables = predictions, tables
 
     def glob(self, path: str, **_: Any) -> list[str]:
-        """The files that a pattern names."""
+        """The files that a pattern names.
+
+        Raises
+        ------
+        FileNotFoundError
+            If it is no pattern, and no file either.
+        """
         name = self._name(path)
         if name.startswith("tables/"):
             return fnmatch.filter([f"tables/{table}.parquet" for table in self._tables], name)
@@ -88,7 +95,10 @@ class SealedFiles(AbstractFileSystem):  # type: ignore[misc]
             pattern = re.compile(glob_translate(name))
         except ValueError:
             return []
-        return [file for file in (_EMPTY, *self._files()) if pattern.fullmatch(file)]
+        found = [file for file in (_EMPTY, *self._files()) if pattern.fullmatch(file)]
+        if not found and not has_magic(name):
+            raise FileNotFoundError(name)
+        return found
 
     def exists(self, path: str, **_: Any) -> bool:
         """Whether the file is one of those that are held."""

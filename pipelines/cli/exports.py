@@ -89,7 +89,7 @@ def table(
 ) -> None:
     """The leaderboard for a paper: Markdown, LaTeX, CSV, or files in timm's layout."""
     from ops.results.papers import table as table_text
-    from ops.results.papers import timm_tables
+    from ops.results.papers import timm_tables, without_timm_file
 
     _, root, known = lake()
     models, benchmarks = models or [], benchmarks or []
@@ -98,6 +98,13 @@ def table(
             output.mkdir(parents=True, exist_ok=True)
             (output / name).write_text(text, encoding="utf-8")
             out.print(str(output / name), highlight=False)
+        if not benchmarks and (absent := without_timm_file(root, known)):
+            err.print(
+                f"timm's layout has no file for {', '.join(absent)}: --format csv has them",
+                highlight=False,
+                markup=False,
+                soft_wrap=True,
+            )
         return
     text = table_text(root, known, format, models=models, benchmarks=benchmarks)  # type: ignore[arg-type]
     if output is None:

@@ -21,8 +21,10 @@ from pipelines.cli.terminal import err, lake, out
 # Of what a failure names, as much as fits a screen.
 _CLASSES = 5
 _IMAGES = 5
-# Columns that are never broken over lines.
-_WHOLE = ("difference", "interval", "p (Holm)")
+# Columns, by position, that go first where a terminal is too narrow for all: of a comparison
+# gained, lost, p, interval and the two values; of verdicts both values, p, margin, gate, interval.
+_LESS_COMPARED = (7, 6, 8, 5, 2, 3)
+_LESS_JUDGED = (5, 6, 10, 9, 0, 8)
 _COLOURS = {
     "pass": "green",
     "fail": "bold red",
@@ -183,28 +185,31 @@ def init() -> None:
 
 
 def _comparison(rows: list[dict[str, Any]], a: str, b: str) -> Table:
-    table = Table(title=f"{b} less {a}", title_justify="left", caption_justify="left")
-    table.add_column("benchmark", no_wrap=True)
-    table.add_column("metric", overflow="fold")
-    for name in (a, b, "difference", "interval", "lost", "gained", "p (Holm)"):
-        table.add_column(name, justify="right", overflow="fold", no_wrap=name in _WHOLE)
+    heads = ("benchmark", "metric", a, b, "difference", "interval", "lost", "gained", "p (Holm)")
+    lines: list[tuple[str, ...]] = []
     for row in rows:
         unit = 1 if row["metric"].endswith("_pct") else 100
         better = row["delta"] > 0 if row["better"] == "higher" else row["delta"] < 0
         colour = "" if row["p_holm"] >= row["alpha"] else "green" if better else "red"
         marks = " *" * row["synthetic"] + " !" * row["stale"]
-        table.add_row(
-            _where(row) + marks,
-            f"{row['metric']} ({row['variant']})" + ("" if row["better"] == "higher" else " ↓"),
-            *(f"{unit * row[name]:.2f}" for name in ("value_a", "value_b")),
-            f"[{colour}]{unit * row['delta']:+.2f}[/]" if colour else f"{unit * row['delta']:+.2f}",
-            f"\\[{unit * row['ci_lo']:+.2f}, {unit * row['ci_hi']:+.2f}]",
-            *("" if row[name] is None else f"{row[name]:,}" for name in ("lost", "gained")),
-            _p(row["p_holm"]),
+        delta = f"{unit * row['delta']:+.2f}"
+        lines.append(
+            (
+                _where(row) + marks,
+                f"{row['metric']} ({row['variant']})" + ("" if row["better"] == "higher" else " ↓"),
+                *(f"{unit * row[name]:.2f}" for name in ("value_a", "value_b")),
+                f"[{colour}]{delta}[/]" if colour else delta,
+                _interval(row, unit),
+                *("" if row[name] is None else f"{row[name]:,}" for name in ("lost", "gained")),
+                _p(row["p_holm"]),
+            )
         )
+    table, left_out = _fitted(f"{b} less {a}", heads, lines, 2, _LESS_COMPARED)
     notes = (
-        f"lost: images that only {a} has right; gained: that only {b} has; "
-        "percent and percentage points; ↓: lower is better",
+        f"difference: + is better for {b}, where ↓ stands by the metric - is; percent and "
+        "percentage points",
+        "" if "lost" in left_out else f"lost: images that only {a} has right; gained: only {b}",
+        _not_shown(left_out, "--format csv"),
         "* generated images" if any(row["synthetic"] for row in rows) else "",
         "! stale: something has changed since" if any(row["stale"] for row in rows) else "",
         "" if rows else "no dataset on which both have been run",
@@ -214,35 +219,68 @@ def _comparison(rows: list[dict[str, Any]], a: str, b: str) -> Table:
 
 
 def _verdicts(rows: list[dict[str, Any]], day: date) -> Table:
-    table = Table(title=f"Gates, {day}", title_justify="left", caption_justify="left")
-    for name in ("gate", "candidate", "benchmark", "metric"):
-        table.add_column(name, overflow="fold")
-    for name in ("baseline", "value", "difference", "interval", "margin", "p (Holm)"):
-        table.add_column(name, justify="right")
-    table.add_column("verdict")
+    heads = ("gate", "candidate", "benchmark", "metric", "verdict",
+             "baseline", "value", "difference", "interval", "margin", "p (Holm)")  # fmt: skip
+    lines: list[tuple[str, ...]] = []
     for row in rows:
         unit = 1 if row["metric"].endswith("_pct") else 100
         measured = row["delta"] is not None
-        table.add_row(
-            row["gate"],
-            row["candidate"],
-            _where(row) + " *" * bool(row["synthetic"]),
-            row["metric"],
-            *(
-                f"{unit * row[name]:.2f}" if measured else ""
-                for name in ("baseline_value", "candidate_value")
-            ),
-            f"{unit * row['delta']:+.2f}" if measured else "",
-            f"\\[{unit * row['ci_lo']:+.2f}, {unit * row['ci_hi']:+.2f}]" if measured else "",
-            f"{unit * row['margin']:.2f}",
-            _p(row["p_holm"]),
-            f"[{_COLOURS[row['verdict']]}]{row['verdict']}[/]",
+        lines.append(
+            (
+                row["gate"],
+                row["candidate"],
+                _where(row) + " *" * bool(row["synthetic"]),
+                row["metric"],
+                f"[{_COLOURS[row['verdict']]}]{row['verdict']}[/]",
+                *(
+                    f"{unit * row[name]:.2f}" if measured else ""
+                    for name in ("baseline_value", "candidate_value")
+                ),
+                f"{unit * row['delta']:+.2f}" if measured else "",
+                _interval(row, unit),
+                f"{unit * row['margin']:.2f}",
+                _p(row["p_holm"]),
+            )
         )
+    table, left_out = _fitted(f"Gates, {day}", heads, lines, 5, _LESS_JUDGED)
     notes = "percent and percentage points; positive where the candidate is better"
     if any(row["synthetic"] for row in rows):
         notes += "\n* generated images"
+    if left_out:
+        notes += f"\n{_not_shown(left_out, '--json FILE')}"
     table.caption = notes
     return table
+
+
+def _fitted(
+    title: str,
+    heads: tuple[str, ...],
+    lines: list[tuple[str, ...]],
+    left: int,
+    less: tuple[int, ...],
+) -> tuple[Table, list[str]]:
+    """A table whose words are whole, without the columns the terminal is too narrow for.
+
+    The first `left` columns are set to the left; those of `less` go one by one. Returned, too, are
+    the names of those that went.
+    """
+    wide = out.options.update(width=10_000)
+    for n in range(len(less) + 1):
+        kept = [i for i in range(len(heads)) if i not in less[:n]]
+        table = Table(title=title, title_justify="left", caption_justify="left")
+        for i in kept:
+            table.add_column(
+                heads[i], justify="left" if i < left else "right", no_wrap=True, overflow="fold"
+            )
+        for line in lines:
+            table.add_row(*(line[i] for i in kept))
+        if out.measure(table, options=wide).maximum <= out.width:
+            break
+    return table, [heads[i] for i in less[:n]]
+
+
+def _not_shown(left_out: list[str], where: str) -> str:
+    return f"no room for {', '.join(left_out)}: {where} has all" if left_out else ""
 
 
 def _explain(row: dict[str, Any]) -> None:
@@ -269,6 +307,12 @@ def _line(text: str, style: str | None = None) -> None:
 def _where(row: dict[str, Any]) -> str:
     alone = row["condition"] in ("clean", "all", "val")
     return str(row["benchmark"]) if alone else f"{row['benchmark']}/{row['condition']}"
+
+
+def _interval(row: dict[str, Any], unit: int) -> str:
+    if row["ci_lo"] is None:
+        return ""
+    return f"\\[{unit * row['ci_lo']:+.2f}, {unit * row['ci_hi']:+.2f}]"
 
 
 def _p(value: float | None) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import pickle
+import platform
+import threading
 from pathlib import Path
 
 import pytest
+import torch
 from evaluation_parts import TINY, add_model, bytes_of, seal
 
 from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.inference import evaluate, plan_key, plan_numerics
-from ops.inference.devices import check_devices
+from ops.inference.devices import _Fault, check_devices
+from ops.inference.failure import OutOfMemory
 from ops.models import ModelEntry, register
 from ops.storage import Root, open_root, paths
 
@@ -32,6 +37,7 @@ def test_two_devices_write_the_bytes_of_one(root: Root, catalog: Catalog, tmp_pa
         progress=lambda done, _: steps.append(done),
     )
     assert (two.n_seen, two.device_count, len(two.files)) == (60, 2, 10)
+    assert (two.device_name, two.pass_images) == (platform.machine(), 8)
     assert steps == sorted(steps)
     assert (len(steps), steps[-1]) == (20, 60)
     alone = open_root(tmp_path / "alone")
@@ -83,6 +89,27 @@ def test_a_process_that_dies_is_told(root: Root, catalog: Catalog) -> None:
 def test_devices_are_of_one_kind_and_named(devices: tuple[str, ...]) -> None:
     with pytest.raises(ShiftlakeError, match="no devices for one evaluation"):
         check_devices(devices)
+
+
+def test_a_gpu_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert check_devices(("cuda:0", "cuda:1")) == "cuda"
+    with pytest.raises(ShiftlakeError, match="no such GPU") as caught:
+        check_devices(("cuda:1", "cuda:99"))
+    assert (caught.value.expected, caught.value.found) == ("cuda:0 to cuda:1", "cuda:99")
+
+
+def test_a_fault_is_told_in_words_that_survive_the_way() -> None:
+    class Local(OutOfMemory):
+        pass
+
+    error = Local(
+        "No memory.", expected=lambda: 0, found=threading.Lock(), where=object(), remedy="none"
+    )
+    error.__cause__ = torch.OutOfMemoryError("full")
+    fault = pickle.loads(pickle.dumps(_Fault.of(error, "cuda:0")))
+    assert (type(fault.error), fault.error.what, fault.memory) == (OutOfMemory, "No memory.", True)
+    assert fault.error.found == str(error.found)
 
 
 def test_devices_of_one_kind_are_that_kind() -> None:

@@ -271,6 +271,9 @@ def test_logits_that_are_no_numbers_are_refused_by_name(root: Root, catalog: Cat
     with pytest.raises(ShiftlakeError, match="no finite numbers") as caught:
         evaluate(root, catalog, "pooled", NAME)
     assert "s00001" in str(caught.value.found)
+    # fp32 is what it has, and does not overflow.
+    assert "fp16" not in caught.value.remedy
+    assert "weights" in caught.value.remedy
 
 
 def test_what_a_model_says_about_an_undecodable_image_does_not_matter(

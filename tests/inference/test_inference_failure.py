@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import weakref
 
 import pytest
@@ -181,6 +182,78 @@ def test_a_failed_cell_frees_its_network(
     _, failures = evaluate_many(root, catalog, "pooled", three)
     assert len(failures) == len(networks) == 3
     assert [network() for network in networks] == [None] * 3
+
+
+def test_a_network_is_built_once_for_all_datasets(
+    root: Root, catalog: Catalog, three: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[weakref.ref[torch.nn.Module]] = []
+
+    def remembered(root: Root, entry: object) -> torch.nn.Module:
+        network = load(root, entry)
+        built.append(weakref.ref(network))
+        return network
+
+    monkeypatch.setattr("ops.inference.working.load", remembered)
+    add_model(root)
+    records, _ = evaluate_many(root, catalog, "pooled", three)
+    assert len(records) == 3
+    assert len(built) == 1
+    gc.collect()
+    assert built[0]() is None
+    assert [record.pass_images for record in records] == [8, 8, 8]
+
+
+def test_a_model_that_ends_the_program_as_it_is_built_fails_its_cells(
+    root: Root, catalog: Catalog, three: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave(root: Root, entry: object) -> torch.nn.Module:
+        raise SystemExit(3)
+
+    add_model(root)
+    monkeypatch.setattr("ops.inference.working.load", leave)
+    records, failures = evaluate_many(root, catalog, "pooled", three[:2])
+    assert (records, [failed.dataset for failed in failures]) == ([], three[:2])
+    failure = failure_of(root, three[0])
+    assert failure is not None
+    assert (failure.kind, failure.found) == ("model", "SystemExit 3")
+
+
+@pytest.mark.parametrize(
+    ("error", "lost"),
+    [
+        (torch.AcceleratorError("CUDA error: an illegal memory access was encountered"), True),
+        (RuntimeError("CUDA error: device-side assert triggered"), True),
+        (torch.OutOfMemoryError("CUDA out of memory."), False),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate"), False),
+        (RuntimeError("no such patch"), False),
+    ],
+)
+def test_after_a_lost_gpu_the_other_cells_have_a_process_of_their_own(
+    root: Root,
+    catalog: Catalog,
+    monkeypatch: pytest.MonkeyPatch,
+    error: RuntimeError,
+    lost: bool,
+) -> None:
+    asked: list[object] = []
+
+    def evaluated(*_: object, devices: object, **__: object) -> None:
+        asked.append(devices)
+        with blamed_on_model("pooled", "shard", "s00000"):
+            raise error
+
+    def refused() -> None:
+        if lost:
+            raise RuntimeError("CUDA error: again")
+
+    monkeypatch.setattr("ops.inference.cell.evaluate", evaluated)
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "empty_cache", refused)
+    _, failures = evaluate_many(root, catalog, "pooled", [FINE[0], DARK])
+    assert asked == [None, ("cuda:1",) if lost else None]
+    assert str(error) in str(failures[0].error.found)
 
 
 def test_a_damaged_reason_says_so(root: Root) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,7 +16,8 @@ from torch.utils import deterministic
 from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.inference import evaluate
-from ops.inference.computing import HOST_IMAGES, OnHost
+from ops.inference.computing import HOST_IMAGES, OnHost, finished
+from ops.inference.failure import OutOfMemory
 from ops.inference.forward import Forward
 from ops.inference.record import Numerics
 from ops.inference.reproducible import reproducible
@@ -79,6 +82,85 @@ def test_the_size_that_fitted_is_remembered(pixels: torch.Tensor, message: str |
     assert set(network.seen[4:]) == {2, 1}
     assert torch.equal(first, second)
     torch.testing.assert_close(first, expected(pixels))
+
+
+def test_threads_that_halve_the_passes_lose_no_image(pixels: torch.Tensor) -> None:
+    class Interrupted(Counting):
+        """While its first pass has no room, another thread goes on to smaller ones."""
+
+        def forward(self, images: torch.Tensor) -> torch.Tensor:
+            if len(self.seen) == 1:
+                forward.images = 2
+            return super().forward(images)
+
+    forward = Forward(Interrupted(fits=8), TINY, PLAIN, "counting", images=16)
+    torch.testing.assert_close(forward(pixels), expected(pixels))
+    assert forward.images == 2
+    with ThreadPoolExecutor(4) as pool:
+        shared = Forward(Counting(fits=3), TINY, PLAIN, "counting", images=16)
+        for logits in pool.map(shared, [pixels] * 16):
+            torch.testing.assert_close(logits, expected(pixels))
+    assert shared.images == 2
+
+
+class Rendering:
+    """Makes rows of a batch, and has room for two samples at most."""
+
+    def __init__(self, fits: int) -> None:
+        self.fits, self.made = fits, []
+
+    def finish(self, samples: list[str], pixels: torch.Tensor) -> torch.Tensor:
+        if len(samples) > self.fits:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        self.made += samples
+        return pixels + 1
+
+
+def test_a_batch_that_cannot_be_rendered_at_once_is_rendered_in_halves(
+    pixels: torch.Tensor,
+) -> None:
+    keys = [f"s{index}" for index in range(21)]
+    given = Rendering(fits=2)
+    assert torch.equal(finished(given, keys, pixels), pixels + 1)
+    assert given.made == keys
+    one = dataclasses.make_dataclass("Sample", ["key"])("s0")
+    with pytest.raises(OutOfMemory, match="cannot be rendered"):
+        finished(Rendering(fits=0), [one, one], pixels[:2])
+
+
+def test_a_network_that_is_compiled_too_often_fails_and_is_not_run_uncompiled(
+    pixels: torch.Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    FailOnRecompileLimitHit = type("FailOnRecompileLimitHit", (Exception,), {})
+
+    def too_often(images: torch.Tensor) -> torch.Tensor:
+        raise FailOnRecompileLimitHit("hard failure")
+
+    monkeypatch.setattr(torch, "compile", lambda model, **_: too_often)
+    numerics = PLAIN.model_copy(update={"compiled": True})
+    with pytest.raises(ShiftlakeError, match="compiled again") as caught:
+        Forward(Counting(), TINY, numerics, "counting", images=8)(pixels)
+    assert "`compiled` off" in caught.value.remedy
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("threads")
+def test_the_compilers_limit_is_an_error_in_every_thread_of_a_compiled_evaluation() -> None:
+    import torch._dynamo.config as compiler
+
+    class Asking:
+        device = torch.device("cpu")
+
+        def __call__(self, part: torch.Tensor) -> torch.Tensor:
+            return torch.tensor([float(compiler.fail_on_recompile_limit_hit)])
+
+    with (
+        reproducible(PLAIN.model_copy(update={"compiled": True})),
+        OnHost(Rendering(1), Asking(), 16) as computing,
+    ):
+        assert compiler.fail_on_recompile_limit_hit
+        assert computing.start(torch.zeros(16, 1))().tolist() == [1.0, 1.0]
+    assert not compiler.fail_on_recompile_limit_hit
 
 
 def test_a_model_without_room_for_one_image_says_so(pixels: torch.Tensor) -> None:
@@ -170,7 +252,7 @@ def test_each_pass_on_a_cpu_is_one_threads_work(pixels: torch.Tensor) -> None:
     torch.set_num_threads(3)
     forward = Forward(Asking(), TINY, PLAIN, "asking", images=HOST_IMAGES)
     with OnHost(Plain(), forward, 21) as computing:
-        waits = [computing.start([], pixels) for _ in range(4)]
+        waits = [computing.start(pixels) for _ in range(4)]
         logits = [wait() for wait in waits]
     assert used == [1] * 12
     assert torch.get_num_threads() == 3

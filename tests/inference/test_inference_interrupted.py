@@ -5,15 +5,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 
 import numpy as np
 import pytest
+import torch
 from evaluation_parts import add_model, bytes_of, seal, table_of
 
 from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.inference import evaluate, plan_key, plan_numerics, working
+from ops.inference.failure import ModelFailed
 from ops.inference.inputs import StoredImages
+from ops.inference.record import Numerics
+from ops.inference.reproducible import reproducible
 from ops.inference.rows import RowMaker
 from ops.models import ModelEntry
 from ops.shards import Manifest, Sample, ShardEntry
@@ -67,6 +72,43 @@ def test_an_interrupt_ends_it_and_the_rest_is_done_later(
     assert 1 <= published(root, sealed) <= 3
     record = run(root, catalog)
     assert record.n_seen == 40
+
+
+def test_settings_are_restored_while_the_error_is_still_remembered(
+    root: Root,
+    catalog: Catalog,
+    sealed: tuple[ModelEntry, Manifest],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def as_on_gpu(numerics: Numerics) -> AbstractContextManager[None]:
+        return reproducible(numerics.model_copy(update={"device": "cuda"}))
+
+    def full(done: int, _: int) -> None:
+        assert torch.get_deterministic_debug_mode() == 2
+        raise OSError("the terminal is gone")
+
+    monkeypatch.setattr(working, "reproducible", as_on_gpu)
+    before = torch.get_deterministic_debug_mode()
+    with pytest.raises(ShiftlakeError, match="OSError") as caught:
+        run(root, catalog, progress=full)
+    assert torch.get_deterministic_debug_mode() == before
+    assert not ours()
+    assert "terminal is gone" in str(caught.value.found)
+
+
+def test_a_fault_while_rendering_is_not_the_models(
+    root: Root,
+    catalog: Catalog,
+    sealed: tuple[ModelEntry, Manifest],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(self: StoredImages, samples: list[Sample], pixels: torch.Tensor) -> torch.Tensor:
+        raise RuntimeError("no such kernel")
+
+    monkeypatch.setattr(StoredImages, "finish", broken)
+    with pytest.raises(ShiftlakeError, match="no such kernel") as caught:
+        run(root, catalog)
+    assert not isinstance(caught.value, ModelFailed)
 
 
 def test_a_fault_while_decoding_comes_after_the_shards_before_it(

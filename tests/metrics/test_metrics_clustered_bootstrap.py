@@ -1,6 +1,7 @@
 """The bootstrap over source images: right width, whole clusters, the same bits everywhere."""
 
 import hashlib
+import importlib
 import os
 import subprocess
 import sys
@@ -17,12 +18,18 @@ from ops.metrics import (
     alexnet_errors,
     clopper_pearson,
     clustered_bootstrap,
+    clustered_interval,
     corruptions_15,
+    forget_draws,
     keyed_generator,
     mce_pct,
     percentile_interval,
     resampled_means,
 )
+from ops.metrics.clustered_interval import METHOD, WIDER, effective_images
+
+# The package has a function of the same name.
+module = importlib.import_module("ops.metrics.clustered_bootstrap")
 
 
 def test_of_one_proportion_the_bounds_are_the_quantiles_of_the_binomial():
@@ -171,3 +178,72 @@ def test_the_draws_are_these():
     drawn = resampled_means(np.arange(100.0)[:, None], resamples=1000)
     digest = hashlib.sha256(drawn.tobytes()).hexdigest()
     assert digest[:16] == "3ee9a671577cbe9d"
+
+
+@pytest.mark.parametrize("wrong", [1, 5, 20, 25, 45, 49])
+def test_few_images_that_differ_have_an_exact_interval(wrong):
+    score = np.arange(50) < wrong
+    few = min(wrong, 50 - wrong)
+    _, lo, hi = clustered_bootstrap(score)
+    drawn = resampled_means(score[:, None])[:, 0]
+    exact = [float(bound) for bound in clopper_pearson(wrong, 50)]
+    assert clustered_interval(score, drawn) == (lo, hi, WIDER)
+    assert effective_images(score) == pytest.approx(few)
+    narrow = percentile_interval(drawn)
+    assert [lo, hi] == pytest.approx([min(narrow[0], exact[0]), max(narrow[1], exact[1])])
+    # One wrong photograph in fifty: 10.6 % would have shown as little.
+    assert wrong != 1 or hi == pytest.approx(0.1065, abs=1e-4)
+
+
+def test_many_images_that_differ_have_the_bootstrap_alone():
+    score = np.random.default_rng(7).random(400)
+    drawn = resampled_means(score[:, None], resamples=400)[:, 0]
+    assert clustered_interval(score, drawn) == (*percentile_interval(drawn), METHOD)
+
+
+@settings(max_examples=40, deadline=None)
+@given(hnp.arrays(np.float64, st.integers(5, 40), elements=st.integers(-8, 8).map(float)))
+def test_few_images_never_narrow_an_interval_and_turn_with_its_sign(score):
+    drawn = resampled_means(score[:, None], resamples=200)[:, 0]
+    lo, hi, method = clustered_interval(score, drawn)
+    narrow = percentile_interval(drawn)
+    if np.isnan(narrow[0]):
+        assert np.isnan([lo, hi]).all()
+        return
+    assert method == (WIDER if effective_images(score) < 30 else METHOD)
+    assert lo <= narrow[0] < narrow[1] <= hi
+    # An odd number has one median: everything else is symmetric.
+    if len(score) % 2:
+        other = clustered_interval(-score, -drawn)
+        assert other[:2] == pytest.approx((-hi, -lo))
+
+
+def test_draws_are_made_once_and_kept_draws_are_the_same(monkeypatch):
+    forget_draws()
+    total = np.random.default_rng(8).integers(0, 9, (33, 2))
+    made = []
+    draw = module._resamples
+    monkeypatch.setattr(module, "_resamples", lambda n: made.append(n) or draw(n))
+    first = resampled_means(total)
+    assert list(module._kept) == [33]
+    assert module._kept[33].nbytes == 10_000 * 17
+    monkeypatch.setattr(module, "_resamples", lambda n: iter(()))
+    assert resampled_means(total).tobytes() == first.tobytes()
+    assert resampled_means(total, resamples=300).tobytes() == first[:300].tobytes()
+    assert made == [33]
+    forget_draws()
+    assert not module._kept
+
+
+def test_kept_draws_are_bounded_and_a_count_beyond_four_bits_is_not_cut(monkeypatch):
+    forget_draws()
+    # Two sets of 40 images fit, or one and one of 20; those asked for last stay.
+    monkeypatch.setattr(module, "KEPT", 10_000 * 45)
+    for images in (40, 39, 40, 20, 12, 200):
+        resampled_means(np.eye(images)[:, :1])
+    assert sum(kept.nbytes for kept in module._kept.values()) <= module.KEPT
+    assert list(module._kept) == [40, 20, 12]
+    forget_draws()
+    monkeypatch.setattr(module, "_resamples", lambda n: iter([np.array([17, 0])] * 10_000))
+    assert (resampled_means(np.array([[1.0], [0.0]])) == 17 / 2).all()
+    assert not module._kept

@@ -93,6 +93,7 @@ def test_every_field_can_be_stated(run: Any, root: Root, weights: Path) -> None:
         "reference": "weight_parts:two_layers",
         "revision": None,
         "origin": None,
+        "imported": False,
         "parameters": 12 * 5 + 5 + 5 * 3 + 3,
         "label_space": "cifar100",
         "class_map": (10, 20, 30),

@@ -258,9 +258,11 @@ def test_a_network_class_and_one_that_torch_defines_are_architectures(root: Root
 def test_outputs_outside_the_catalogs_label_spaces_are_refused(
     root: Root, fields: dict[str, Any], told: str
 ) -> None:
-    with pytest.raises(ShiftlakeError, match=told):
+    with pytest.raises(ShiftlakeError, match=told) as caught:
         register(root, entry(kind="callable", **fields))
     assert list_models(root) == []
+    if told.startswith("no such"):
+        assert {"ilsvrc1000", "cifar100"} <= set(str(caught.value.expected)[7:].split(", "))
 
 
 def test_an_unknown_name_names_near_ones(root: Root) -> None:

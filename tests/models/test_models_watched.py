@@ -144,8 +144,10 @@ def test_a_broken_file_is_named_and_the_others_go_on(root: Root, place: Place) -
     assert found["good"].ready
     told = {name: model.problem for name, model in found.items() if model.problem}
     assert sorted(told) == sorted(
-        ["tabs", "binary", "list", "field", "head", "escape", "code", "good2"]
-        + ["my net", "nested", "lists"]
+        [
+            *("tabs", "binary", "list", "field", "head", "escape", "code", "good2"),
+            *("my net", "nested", "lists"),
+        ]
     )
     assert "colour" in str(told["field"])
     assert "head" in str(told["head"])

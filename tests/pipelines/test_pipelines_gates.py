@@ -115,6 +115,19 @@ def test_init_writes_an_example_and_never_over_a_file(run, lake):
     assert "No candidate was judged" in str(answer.exception)
 
 
+def test_a_narrow_terminal_lacks_columns_and_breaks_no_word(run, monkeypatch):
+    for width, lacks in ((200, False), (76, True)):
+        monkeypatch.setattr(gates.out, "_width", width)
+        compared = run("compare", "old", "new-worse").stdout
+        judged = run("gate", "release").stdout
+        for text in (compared, judged):
+            assert "imagenet_sketch" in text
+            assert ("no room for" in text) == lacks
+        assert "top1 (unmasked)" in compared
+        assert "new-worse" in judged
+        assert ("gained" in compared.split("difference:")[0]) != lacks
+
+
 def test_help_shows_how_a_gate_is_named(run):
     assert "init" in run("gate", "--help").stdout
 

@@ -8,11 +8,15 @@ import shutil
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from made_lake import Lake, made_logits, rows_of, val_name
 
 from ops.errors import ShiftlakeError
-from ops.results import compute_metrics, connect
+from ops.inference import evaluate
+from ops.models import load, read_model
+from ops.results import compute_metrics, connect, status
 from ops.results.bundle import export_results, import_results
 from ops.results.connection import TABLES, VIEWS
 from ops.storage import open_root, paths
@@ -188,10 +192,34 @@ def test_imported_runs_are_runs_like_any_other(made, catalog, tmp_path):
         assert theirs.execute(
             "SELECT DISTINCT state FROM status WHERE run_id IS NOT NULL"
         ).fetchall() == [("done",)]
-        for (note,) in theirs.execute("SELECT note FROM models").fetchall():
-            assert note == ""
     (note,) = other.root.list("results/imports")
     assert other.root.read_json(note)["models"] == ["resnet50", "vit_b_16"]
+
+
+def test_an_imported_model_is_never_run_until_it_is_registered(made, bundle, catalog, tmp_path):
+    """Its entry names whatever its author likes, and importing a package runs it."""
+    path = bundle / "models/resnet50.json"
+    path.write_text(
+        json.dumps(
+            json.loads(path.read_text())
+            | {"reference": "IPython:start_kernel", "normaliser": True, "origin": "/home/x"}
+        )
+    )
+    relist(bundle, "models/resnet50.json")
+    root = open_root(tmp_path / "other")
+    Lake(root).dataset("imagenet_sketch/clean", 2)
+    import_results(root, bundle)
+    entry = read_model(root, "resnet50")
+    assert (entry.imported, entry.normaliser, entry.origin) == (True, False, None)
+    for run in (
+        lambda: load(root, entry),
+        lambda: evaluate(root, catalog, "resnet50", "imagenet_sketch/clean"),
+    ):
+        with pytest.raises(ShiftlakeError, match=r"cannot be run here[\s\S]*register resnet50"):
+            run()
+    assert not [path for path in root.list("predictions") if path.endswith("failure.json")]
+    states = {row.state for row in status(root, catalog) if row.dataset == "imagenet_sketch/clean"}
+    assert states == {"imported"}
 
 
 def test_a_second_import_changes_nothing(made, tmp_path):
@@ -247,6 +275,154 @@ def test_unfinished_shards_here_must_be_the_same(made, tmp_path):
     with pytest.raises(ShiftlakeError, match="Another run stands here"):
         import_results(root, folder)
     assert root.read_bytes(part) == b"other rows"
+
+
+def other_rows(change):
+    """Rewrite a file of a run, and everything that states its hash, as an attacker would."""
+
+    def damage(folder):
+        path = some(folder, ".parquet", "predictions/resnet50/imagenet_1k")
+        table = change(pq.read_table(folder / path, partitioning=None))
+        pq.write_table(table, folder / path)
+        relist(folder, path)
+        stated = manifest_of(folder)["files"][path]
+        seal = f"{path.rpartition('/')[0]}/run.json"
+        record = json.loads((folder / seal).read_text())
+        for file in record["files"]:
+            if path.endswith(file["name"]):
+                file.update(stated)
+        (folder / seal).write_text(json.dumps(record))
+        relist(folder, seal)
+
+    return damage
+
+
+def with_column(name, value):
+    def change(table):
+        at = table.schema.get_field_index(name)
+        column = pa.array([value] * len(table), table.schema.field(at).type)
+        return table.set_column(at, table.schema.field(at), column)
+
+    return change
+
+
+def of_type(name, kind):
+    def change(table):
+        at = table.schema.get_field_index(name)
+        return table.set_column(at, name, table[name].cast(kind))
+
+    return change
+
+
+def no_parquet(folder):
+    other_rows(lambda table: table)(folder)
+    path = some(folder, ".parquet", "predictions/resnet50/imagenet_1k")
+    data = bytearray((folder / path).read_bytes())
+    data[-8:] = b"\xff" * 8
+    (folder / path).write_bytes(bytes(data))
+    relist(folder, path)
+    seal = f"{path.rpartition('/')[0]}/run.json"
+    record = json.loads((folder / seal).read_text())
+    for file in record["files"]:
+        if path.endswith(file["name"]):
+            file.update(manifest_of(folder)["files"][path])
+    (folder / seal).write_text(json.dumps(record))
+    relist(folder, seal)
+
+
+@pytest.mark.parametrize(
+    ("damage", "match"),
+    [
+        (other_rows(lambda t: t.slice(1)), "rows"),
+        (other_rows(lambda t: pa.concat_tables([t.slice(0, 1), t.slice(0, len(t) - 1)])), "once"),
+        (other_rows(with_column("model", "vit_b_16")), "model resnet50"),
+        (other_rows(with_column("benchmark", "imagenet_a")), "benchmark imagenet_1k"),
+        (other_rows(with_column("run_id", "0" * 16)), "run_id"),
+        (other_rows(with_column("dataset_version", "0" * 16)), "dataset_version"),
+        (other_rows(with_column("status", "decode_error")), "seen"),
+        (other_rows(lambda t: t.drop_columns(["correct"])), "the column correct"),
+        (other_rows(lambda t: t.append_column("more", pa.nulls(len(t)))), "more, too"),
+        (other_rows(of_type("pred", pa.int64())), "pred: int16"),
+        (no_parquet, "a Parquet file"),
+    ],
+)
+def test_rows_are_checked_not_only_hashes(bundle, tmp_path, damage, match):
+    damage(bundle)
+    with pytest.raises(ShiftlakeError, match=match):
+        import_results(tmp_path / "other", bundle)
+    assert not open_root(tmp_path / "other").list("")
+    assert not list((tmp_path / "other/.scratch").iterdir())
+
+
+def test_only_a_bundle_makes_room_for_a_bundle(made, catalog, tmp_path):
+    """A manifest.json alone says nothing: a dataset's seal is one, too."""
+    lake, _, _ = made
+    folder = tmp_path / "sealed"
+    (folder / "tables").mkdir(parents=True)
+    (folder / "tables/mine.csv").write_text("1")
+    shutil.copy(lake.root.local_path("shards/imagenet_1k/val/manifest.json"), folder)
+    before = hashes(folder)
+    with pytest.raises(ShiftlakeError, match="other files"):
+        export_results(lake.root, catalog, folder)
+    assert hashes(folder) == before
+
+
+def test_what_no_manifest_names_stays(made, catalog, bundle):
+    lake, _, _ = made
+    (bundle / "tables/mine.csv").write_text("1")
+    export_results(lake.root, catalog, bundle, models=["vit*"])
+    assert (bundle / "tables/mine.csv").read_text() == "1"
+
+
+def test_a_file_of_ones_own_is_not_written_over(made, catalog, tmp_path):
+    lake, _, _ = made
+    export_results(lake.root, catalog, tmp_path / "few", rows=False)
+    (tmp_path / "few/models").mkdir()
+    (tmp_path / "few/models/resnet50.json").write_text("mine")
+    with pytest.raises(ShiftlakeError, match=r"other files[\s\S]*resnet50"):
+        export_results(lake.root, catalog, tmp_path / "few")
+    assert (tmp_path / "few/models/resnet50.json").read_text() == "mine"
+    assert (tmp_path / "few/manifest.json").exists(), "the older bundle is still there"
+
+
+@pytest.mark.parametrize("place", ["", "bundle", "predictions/../x"])
+def test_no_bundle_in_the_lake(made, catalog, place):
+    lake, _, _ = made
+    before = hashes(Path(lake.root.url))
+    with pytest.raises(ShiftlakeError, match="into the storage root"):
+        export_results(lake.root, catalog, Path(lake.root.url) / place)
+    assert hashes(Path(lake.root.url)) == before
+
+
+def test_an_interrupted_export_can_be_tried_again(made, catalog, tmp_path):
+    lake, _, folder = made
+
+    class Stopped(Exception):
+        pass
+
+    def stop(done, _):
+        if done == 3:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        export_results(lake.root, catalog, tmp_path / "new", progress=stop)
+    assert hashes(tmp_path / "new"), "it had begun"
+    with pytest.raises(ShiftlakeError, match="no bundle"):
+        import_results(tmp_path / "other", tmp_path / "new")
+    export_results(lake.root, catalog, tmp_path / "new")
+    assert hashes(tmp_path / "new").keys() == hashes(folder).keys()
+
+
+def test_large_tables_are_views_over_the_rows(made):
+    _, _, folder = made
+    with duckdb.connect(str(folder / "results.duckdb"), read_only=True) as connection:
+        kinds = dict(
+            connection.execute(
+                "SELECT table_name, table_type FROM information_schema.tables"
+            ).fetchall()
+        )
+    assert {kinds[name] for name in ("predictions", "flips", "counts")} == {"VIEW"}
+    assert not (folder / "tables/flips.parquet").exists()
 
 
 def flip(folder, path):

@@ -1,5 +1,7 @@
 """Two models on the same images: every number against the table of metrics and against pandas."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -7,9 +9,11 @@ import pytest
 from made_lake import made_logits, rows_of, val_name
 from scipy.stats import binomtest
 
+from ops.catalog.classes import subset
 from ops.errors import ShiftlakeError
 from ops.results import compare, compute_metrics, connect
-from ops.results.comparison import COMPARISON, HEADLINES, incomparable
+from ops.results.comparison import COMPARISON, HEADLINES, PairOfRuns, incomparable
+from ops.results.comparison.answers import lay_side_by_side
 
 A, B = "resnet50", "vit_b_16"
 
@@ -117,6 +121,46 @@ def test_imagenet_o_is_paired_as_a_detector(full_lake, rows):
     assert row["value_a"] < row["value_b"]
     assert 0 < row["ci_lo"] < row["delta"] < row["ci_hi"]
     assert 2 / 10_001 <= row["p_value"] < 0.01
+
+
+def test_imagenet_o_has_the_same_scores_whatever_the_head_calls_a_probability(lake, catalog):
+    # The second model is the first, but its p_max is a sigmoid, which ranks images otherwise.
+    labels = sorted(subset("imagenet_o"))[:40]
+    outside = lake.dataset("imagenet_o/clean", 40, mask="imagenet_o")
+    val = lake.dataset("imagenet_1k/val", 40)
+    for head in ("softmax", "sigmoid"):
+        entry = lake.model(head, weights=head, head=head)
+        for seed, (manifest, skill) in enumerate(((outside, 0.0), (val, 4.0))):
+            rows = rows_of(labels, made_logits(labels, seed, skill), masks=("imagenet_o",))
+            if head == "sigmoid":
+                for row in rows:
+                    (own,) = row["masks"]
+                    own["p_max"] = float(1 / (1 + np.exp(-own["max_logit"])))
+            lake.run(entry, manifest, rows)
+    found = {
+        (row["model"], row["variant"]): row["value"]
+        for row in compute_metrics(lake.root, catalog).to_pylist()
+        if row["metric"] == "aupr"
+    }
+    metrics = {name: found[name, "max softmax"] for name in ("softmax", "sigmoid")}
+    assert abs(metrics["sigmoid"] - found["sigmoid", "max sigmoid"]) > 0.002
+    (row,) = (
+        row
+        for row in compare(lake.root, catalog, "softmax", "sigmoid").to_pylist()
+        if (row["metric"], row["variant"]) == ("aupr", "max softmax")
+    )
+    assert row["value_a"] == pytest.approx(metrics["softmax"], rel=1e-12)
+    assert row["value_b"] == pytest.approx(metrics["sigmoid"], rel=1e-12)
+    assert row["delta"] == pytest.approx(0, abs=1e-3)
+
+
+def test_conditions_are_quoted(lake):
+    with connect(lake.root) as connection:
+        run = SimpleNamespace(model="it's", run_id="0'", benchmark="b'", condition="c'")
+        pair = PairOfRuns(run, run)
+        for answer in ("flips", "top1", "pm0"):
+            lay_side_by_side(connection, answer, [pair])
+            assert connection.execute("SELECT count(*) FROM answers").fetchall() == [(0,)]
 
 
 def test_sequences_are_lost_where_they_flip_more_often(full_lake, rows):

@@ -138,6 +138,15 @@ def test_fewer_than_ten_models_give_no_rows(lake):
     assert len(read(lake, "SELECT * FROM effective_robustness")) == 11
 
 
+def test_only_models_of_the_same_revision_are_in_the_pool(lake):
+    x, y = pool()
+    store(lake, of_pool(x, y) + of_pool(x[:10], y[:10], revision="r2"))
+    rows = read(lake, "SELECT * FROM effective_robustness WHERE in_pool")
+    assert sorted((row["pool_revision"], row["n_pool"]) for row in rows) == (
+        [("r1", 30)] * 30 + [("r2", 10)] * 10
+    )
+
+
 def test_a_model_at_two_sizes_is_compared_with_itself(lake):
     x, y = pool()
     rows = of_pool(x, y)

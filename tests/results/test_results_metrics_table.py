@@ -10,7 +10,7 @@ from scipy.stats import binom
 from sklearn.metrics import average_precision_score
 
 from ops.catalog.classes import subset
-from ops.metrics import aurra, ece, rms_calib, rms_calib_legacy
+from ops.metrics import aurra, clopper_pearson, ece, rms_calib, rms_calib_legacy
 from ops.metrics.corruption import alexnet_errors, corruptions_15, corruptions_19
 from ops.results import compute_metrics, connect
 from ops.results import metrics_table as module
@@ -123,9 +123,26 @@ def test_corruption_intervals_resample_source_images(lake, catalog):
     _corrupt(lake, lake.model("m"), lambda name, s: 8, corruptions_15())
     row = _metrics(lake, catalog)["imagenet_c", "all", "mean_err_15_pct", "unnormalised"]
     assert (row["value"], row["n"]) == (pytest.approx(40), 20)
-    # Of one proportion, resampled means are the binomial's: 4 and 12 of 20 end the middle 95 %.
-    bounds = [100 / 20 * binom.ppf(level, 20, 0.4) for level in (0.025, 0.975)]
+    # 8 wrong photographs are few: the interval is that of 8 of 20.
+    bounds = [100 * float(bound) for bound in clopper_pearson(8, 20)]
     assert [row["ci_lo"], row["ci_hi"]] == pytest.approx(bounds)
+    assert row["ci_method"] == (
+        "wider of Clopper-Pearson over source images and bootstrap over source images, "
+        "10,000 resamples"
+    )
+
+
+def test_many_source_images_have_the_bootstrap_alone(lake, catalog):
+    entry, labels = lake.model("m"), [1] * 80
+    for s in range(1, 6):
+        rows = rows_of(labels, made_logits(labels, 0, 100.0))
+        for row in rows[:32]:
+            row |= {"correct": False, "pred": 2}
+        lake.run(entry, lake.dataset(f"imagenet_c/fog/{s}", 80, n_shards=1), rows)
+    row = _metrics(lake, catalog)["imagenet_c", "fog", "mean_err_pct", "unnormalised"]
+    # Of one proportion, resampled means are the binomial's.
+    bounds = [100 / 80 * binom.ppf(level, 80, 0.4) for level in (0.025, 0.975)]
+    assert [row["ci_lo"], row["ci_hi"]] == pytest.approx(bounds, abs=1.3)
     assert row["ci_method"] == "bootstrap over source images, 10,000 resamples"
 
 

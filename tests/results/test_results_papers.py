@@ -12,7 +12,7 @@ from made_lake import Lake, made_logits, rows_of, val_name
 from ops.catalog.classes import subset
 from ops.errors import ShiftlakeError
 from ops.results import compute_metrics, connect
-from ops.results.papers import latex_escaped, table, timm_tables
+from ops.results.papers import latex_escaped, table, timm_tables, without_timm_file
 from ops.results.reference import Published
 from ops.results.reference import rows_of as read_published
 from ops.storage import open_root, paths
@@ -93,6 +93,18 @@ def test_our_files_are_read_as_timms_own(small, catalog):
             ).fetchall()
         theirs = {(row["model"], row["metric"]): row["value"] for row in rows}
         assert theirs == {(m, k): pytest.approx(v, abs=5e-6) for m, k, v in found}
+
+
+def test_generated_images_are_in_the_name_of_a_file(tmp_path, catalog):
+    lake = Lake(open_root(tmp_path / "lake"))
+    for name in ("imagenet_1k/val", "imagenet_c/fog/3"):
+        dataset = lake.dataset(name, 10, synthetic=True)
+        lake.run(lake.model("net"), dataset, rows_of(LABELS, made_logits(LABELS, 0)))
+    compute_metrics(lake.root, catalog)
+    assert set(timm_tables(lake.root, catalog, benchmarks=["imagenet_1k"])) == {
+        "synthetic-results-imagenet.csv"
+    }
+    assert without_timm_file(lake.root, catalog) == ("imagenet_c",)
 
 
 def test_one_benchmark_is_text_and_several_are_not(small, catalog):

@@ -78,6 +78,26 @@ def test_an_error_names_the_views(lake):
     assert caught.value.expected == f"SQL over the views {', '.join(sorted((*VIEWS, *TABLES)))}"
 
 
+@pytest.mark.parametrize("sql", ["SELEC 1", "SELECT FROM WHERE", "SELECT modle FROM models"])
+def test_other_errors_do_not(lake, sql):
+    with pytest.raises(ShiftlakeError, match="cannot be run") as caught:
+        query(lake.root, sql)
+    assert "leaderboard" not in str(caught.value.expected)
+
+
+@pytest.mark.parametrize("sql", ["", "  ;", "-- nothing"])
+def test_no_statement_is_said_to_be_none(lake, sql):
+    with pytest.raises(ShiftlakeError, match="There is no statement"):
+        query(lake.root, sql)
+
+
+def test_a_table_without_rows_says_so(lake):
+    text = query(lake.root, "SELECT model FROM models WHERE model = 'nobody'")
+    assert "model" in text
+    assert text.endswith("\n0 rows")
+    assert query(lake.root, "SELECT 1 AS a WHERE false", "csv") == "a"
+
+
 def test_an_unknown_format_is_refused(lake):
     with pytest.raises(ShiftlakeError, match="table, csv, json"):
         query(lake.root, "SELECT 1", "xml")

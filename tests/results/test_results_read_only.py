@@ -3,6 +3,8 @@
 import hashlib
 import os
 import shutil
+from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pytest
@@ -92,6 +94,7 @@ def _statements(root, outside):
         "RESET memory_limit",
         "CALL enable_logging()",
         "CALL force_checkpoint()",
+        f"SELECT * FROM read_blob('{sealed}/../../../etc/passwd')",
     ]
 
 
@@ -194,11 +197,61 @@ def test_query_runs_one_statement_at_a_time(lake):
         query(lake.root, "-- nothing")
 
 
-def test_an_explained_write_writes_nothing(full_lake, tmp_path):
-    target = tmp_path / "x.csv"
-    with pytest.raises(ShiftlakeError):
-        query(full_lake.root, f"EXPLAIN ANALYZE COPY (SELECT 1) TO '{target}'")
-    assert not target.exists()
+WRITING = "COPY (SELECT 1) TO '{}/x.csv'"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"EXPLAIN ANALYZE {WRITING}",
+        f"explain (ANALYZE, FORMAT json) {WRITING}",
+        f"EXPLAIN ANALYZE /* /* */ SELECT 1 -- */ {WRITING}",
+        "COPY (PIVOT (SELECT 1 AS a, 2 AS b) ON a USING sum(b)) TO '{}/x.csv'",
+        "EXPLAIN ANALYZE COPY (PIVOT (SELECT 1 AS a) ON a) TO '{}/x.csv'",
+    ],
+)
+def test_no_write_hides_in_another_statement_even_where_duckdb_would_write(
+    lake, tmp_path, statement, monkeypatch
+):
+    # DuckDB lets every connection write below the folder that it spills to.
+    monkeypatch.setenv("SHIFTLAKE_SCRATCH", str(tmp_path / "scratch"))
+    monkeypatch.setattr("ops.results.connection.uuid.uuid4", lambda: SimpleNamespace(hex="0" * 32))
+    with connect(lake.root) as con:
+        (spill,) = con.execute("SELECT current_setting('temp_directory')").fetchone()
+    Path(spill).mkdir(parents=True, exist_ok=True)
+    with pytest.raises(ShiftlakeError, match="read-only"):
+        query(lake.root, statement.format(spill))
+    assert not list(tmp_path.rglob("x.csv"))
+
+
+def test_reading_statements_of_every_kind_are_run(lake):
+    for statement in (
+        "EXPLAIN FROM runs",
+        "EXPLAIN ANALYZE SELECT 1",
+        "EXPLAIN (FORMAT json) SELECT 1",
+        "DESCRIBE runs",
+        "PIVOT (SELECT 1 AS a, 2 AS b) ON a USING sum(b)",
+        "FROM (PIVOT (SELECT 1 AS a, 2 AS b) ON a USING sum(b))",
+        "EXPLAIN PIVOT (SELECT 1 AS a, 2 AS b) ON a USING sum(b)",
+    ):
+        assert query(lake.root, statement, "json") != "[]"
+
+
+def test_a_pattern_names_the_files_that_fit_it_alone(lake):
+    rows = rows_of([1, 2], made_logits([1, 2], 0))
+    for name in ("a", "b"):
+        lake.run(lake.model(name), lake.dataset("imagenet_sketch/clean"), rows)
+    count = "SELECT count(*) FROM glob('shiftlake://predictions/{}')"
+    with connect(lake.root) as con:
+        for pattern, n in (
+            ("**", 5),
+            ("**/*.parquet", 5),
+            ("model=a/**/*.parquet", 2),
+            ("*/*/*/*/*/part-000001.parquet", 2),
+            ("*.parquet", 0),
+            ("../**", 0),
+        ):
+            assert con.execute(count.format(pattern)).fetchone() == (n,), pattern
 
 
 def test_python_variables_are_no_tables(lake):

@@ -205,6 +205,24 @@ def test_the_table(imported):
     assert max(row["million_parameters"] or 0 for row in rows) == 1013.01
 
 
+def test_a_source_has_one_revision_wherever_its_files_came_from(published, tmp_path):
+    benchmarks: dict = {}
+    for facts in published.files:
+        # Some with a hash of their own and none with the pinned commit in its address.
+        entry = {"id": facts["id"], "url": f"https://mirror.example/{facts['name']}"}
+        entry |= {name: facts[name] for name in ("bytes", "md5", "sha1", "sha256", "git_blob_sha1")}
+        benchmarks.setdefault(facts["benchmark"], []).append(entry)
+    path = tmp_path / "overlay.yaml"
+    document = [{"id": name, "files": files} for name, files in benchmarks.items()]
+    path.write_text(yaml.safe_dump({"benchmarks": document}))
+    catalog, root = load(str(path)), open_root(tmp_path / "lake")
+    for file in paths_of(published):
+        add(root, catalog, file)
+    rows = import_references(root, catalog).to_pylist()
+    found = {(f"reference-{row['source']}".replace("_", "-"), row["revision"]) for row in rows}
+    assert found == {(name, catalog.benchmark(name).pinned_revision.value) for name in benchmarks}
+
+
 def test_the_same_files_give_the_same_bytes(imported, overlay):
     root, table = imported
     before = root.read_bytes("results/reference.parquet")

@@ -5,6 +5,7 @@ from made_lake import made_logits, rows_of
 
 from ops.models import Transform
 from ops.results import compute_metrics, connect, status, status_table
+from ops.results.currency import code_digest
 
 NAME = "imagenet_sketch/clean"
 LABELS = [1, 2, 3, 4]
@@ -66,7 +67,7 @@ def test_from_not_built_to_done(lake, catalog):
             ],
             "dataset rebuilt; weights changed",
         ),
-        (lambda lake: lake.root.remove(f"shards/{NAME}/manifest.json"), "dataset removed"),
+        (lambda lake: lake.root.remove(f"shards/{NAME}/manifest.json"), "dataset not built here"),
     ],
 )
 def test_stale_says_what_changed(lake, catalog, change, reason):
@@ -229,3 +230,16 @@ def test_the_terminal_says_when_metrics_are_older(lake, catalog):
     table = status_table(status(lake.root, catalog))
     shown = list(table.columns[4].cells)
     assert "older than the run" in shown
+
+
+def test_a_change_of_any_module_is_another_code(tmp_path, monkeypatch):
+    """Those of a package inside a package, too: runs are judged by them."""
+    package = tmp_path / "code_of_a_test"
+    (package / "inner").mkdir(parents=True)
+    for name in ("__init__.py", "inner/__init__.py", "inner/part.py"):
+        (package / name).write_text("x = 1\n")
+    monkeypatch.setattr("ops.results.currency.files", lambda _: package)
+    before = code_digest.__wrapped__()
+    assert code_digest.__wrapped__() == before
+    (package / "inner/part.py").write_text("x = 2\n")
+    assert code_digest.__wrapped__() != before

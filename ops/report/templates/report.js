@@ -16,7 +16,15 @@
   const states = new Set(["pass", "fail", "failed", "stale", "damaged", "done"]);
   const cell = (value) => {
     if (value === null) return element("td", "–", "none");
-    if (typeof value === "string") return element("td", value, states.has(value) ? value : "");
+    if (typeof value === "string") {
+      const text = element("td", undefined, states.has(value) ? value : "");
+      // A long name goes on in the next line after a slash or an underscore, and nowhere else.
+      value.split(/(?<=[/_])/).forEach((part, i) => {
+        if (i) text.append(document.createElement("wbr"));
+        text.append(part);
+      });
+      return text;
+    }
     const made = element("td", value[1], "num");
     if (value[2]) made.append(element("small", value[2]));
     if (value[3]) made.title = value[3];

@@ -96,7 +96,7 @@ def _write(
     parameters: dict[str, list[str]] | None,
     path: Path,
 ) -> int:
-    reader = lake.execute(query, parameters).fetch_record_batch(_ROWS_A_GROUP)
+    reader = lake.sql(query, params=parameters).to_arrow_reader(_ROWS_A_GROUP)
     n = 0
     with pq.ParquetWriter(path, reader.schema, compression="zstd") as file:
         for batch in reader:

@@ -77,7 +77,7 @@ def detection_differences(
                     "second": difference.second,
                     "lo": difference.lo,
                     "hi": difference.hi,
-                    "ci_method": METHOD,
+                    "ci_method": "none" if np.isnan(difference.lo) else METHOD,
                     "p": difference.p,
                     "p_method": TEST,
                     "n": len(outside),

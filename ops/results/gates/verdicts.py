@@ -77,10 +77,10 @@ def run_gates(
     Notes
     -----
     Verdicts: ``pass``, a loss of the margin or more is ruled out; ``fail``, it is not, and the loss
-    is significant or larger than the margin; ``inconclusive``, neither; ``waived``, either of the last
-    two, accepted for a time; ``missing``, no current runs of both on the same version of the
-    dataset, or another baseline than the gate is about (which a waiver accepts only if it says
-    so, and never the latter). Numbers of runs that have not changed are taken from the last table.
+    is significant or larger than the margin; ``inconclusive``, neither; ``waived``, either of the
+    last two, accepted for a time; ``missing``, no current runs of both on the same version of the
+    dataset, which a waiver accepts only if it says so, or another baseline than the gate is about,
+    which none accepts. Numbers of runs that have not changed are taken from the last table.
     """
     root = open_root(root)
     inventory = take_inventory(root)

@@ -26,11 +26,8 @@ from ops.results.inventory import Run
 from ops.results.measures.cells import CLEAN, Cell, by_corruption, cell_of
 from ops.results.measures.cells import measured as measured_cells
 from ops.results.measures.resampled import Means
-from ops.results.measures.source import Source, pair
+from ops.results.measures.source import CLEAN_IMAGES, Source, pair
 from ops.results.measures.unit import Row, Unit
-
-# The clean images, which relative mCE needs beside the corrupted ones.
-CLEAN_IMAGES = "imagenet_1k/val"
 
 
 def imagenet_c(source: Source, units: list[Unit]) -> list[Row]:

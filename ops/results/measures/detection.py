@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ops.metrics import detection_metrics
 from ops.metrics.outlier_scores import OUTLIER_SCORES
 from ops.results.measures import outliers
@@ -33,7 +35,9 @@ def _metrics(unit: Unit, variant: str, outside: Columns, inside: Columns) -> lis
     ]
     found, _ = detection_metrics(*scores, key=" ".join(unit.run_ids), alpha=ALPHA)
     return [
-        unit.row(
+        unit.row(each.metric, variant, each.value, n=each.n)
+        if np.isnan(each.ci_lo)
+        else unit.row(
             each.metric,
             variant,
             each.value,

@@ -19,6 +19,9 @@ from ops.results.measures.rows import rows_of
 if TYPE_CHECKING:
     import duckdb
 
+# The clean images, which relative mCE needs beside the corrupted ones.
+CLEAN_IMAGES = "imagenet_1k/val"
+
 # Model and run id.
 Pair = tuple[str, str]
 
@@ -62,6 +65,10 @@ class Known:
     wrong: dict[Pair, Wrong] = field(default_factory=dict)
     # By perturbation and metric.
     moved: dict[Pair, dict[tuple[str, str], float]] = field(default_factory=dict)
+
+    def has(self, run: Run) -> bool:
+        """Whether nothing of a run needs to be read again; its clean images, once asked for."""
+        return pair(run) in (self.wrong if run.dataset == CLEAN_IMAGES else self.runs)
 
 
 @dataclass
