@@ -94,7 +94,7 @@ def evaluate_many(
             failed = FailedCell(dataset, as_error(error, f"{model} on {dataset}"))
             kept.drop()
             lost = _forget(failed.error) or _gpu_lost(failed.error)
-            if lost and devices is None and device != "cpu" and torch.cuda.is_initialized():
+            if lost and devices is None and _gpu_used(device):
                 # Nothing more can be computed on a GPU by this process, but by another.
                 devices = (f"cuda:{_current_gpu()}",)
             failures.append(failed)
@@ -141,6 +141,10 @@ def _gpu_lost(error: BaseException) -> bool:
         if isinstance(each, RuntimeError) and "CUDA error" in text:
             return True
     return False
+
+
+def _gpu_used(device: Device) -> bool:
+    return device != "cpu" and bool(torch.cuda.is_initialized())  # type: ignore[no-untyped-call]
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -72,7 +72,7 @@ def take_in(
     )
     for name in done.models:
         err.print(
-            f"{name}: registered without its weights, which are in no bundle", highlight=False
+            f"{name}: taken in without its weights; register it here to run it", highlight=False
         )
 
 

@@ -32,7 +32,7 @@ def maker(
     )
     subsets = {name: classes.subset(name) for name in masks}
     projection = Projection("network", "imagenet_c/fog/3", None, n_classes, None, own, subsets)
-    entry = SimpleNamespace(name="network", head="softmax")
+    entry = SimpleNamespace(name="network", head="softmax", precision="fp32")
     return RowMaker("0" * 16, entry, manifest, projection)
 
 

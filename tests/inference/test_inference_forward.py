@@ -84,23 +84,31 @@ def test_the_size_that_fitted_is_remembered(pixels: torch.Tensor, message: str |
     torch.testing.assert_close(first, expected(pixels))
 
 
-def test_threads_that_halve_the_passes_lose_no_image(pixels: torch.Tensor) -> None:
-    class Interrupted(Counting):
-        """While its first pass has no room, another thread goes on to smaller ones."""
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_thread_that_halves_the_passes_takes_no_image_from_another(
+    pixels: torch.Tensor, monkeypatch: pytest.MonkeyPatch, compiled: bool
+) -> None:
+    monkeypatch.setattr(torch, "compile", lambda model, **_: model)
+    run = Forward._run
 
-        def forward(self, images: torch.Tensor) -> torch.Tensor:
-            if len(self.seen) == 1:
-                forward.images = 2
-            return super().forward(images)
+    def overtaken(self: Forward, part: torch.Tensor, *count: int) -> torch.Tensor | None:
+        self.images = 2
+        return run(self, part, *count)
 
-    forward = Forward(Interrupted(fits=8), TINY, PLAIN, "counting", images=16)
+    monkeypatch.setattr(Forward, "_run", overtaken)
+    numerics = PLAIN.model_copy(update={"compiled": compiled})
+    forward = Forward(Counting(fits=8), TINY, numerics, "counting", images=16)
     torch.testing.assert_close(forward(pixels), expected(pixels))
+    # What another thread found to fit is not raised again.
     assert forward.images == 2
+
+
+def test_threads_side_by_side_halve_to_what_fits(pixels: torch.Tensor) -> None:
+    forward = Forward(Counting(fits=3), TINY, PLAIN, "counting", images=16)
     with ThreadPoolExecutor(4) as pool:
-        shared = Forward(Counting(fits=3), TINY, PLAIN, "counting", images=16)
-        for logits in pool.map(shared, [pixels] * 16):
+        for logits in pool.map(forward, [pixels] * 16):
             torch.testing.assert_close(logits, expected(pixels))
-    assert shared.images == 2
+    assert forward.images == 2
 
 
 class Rendering:

@@ -18,14 +18,15 @@ def test_the_sensor_passes_over_it_until_it_is_registered(tmp_path):
     lake.model("theirs", "w1", imported=True)
     with dg.DagsterInstance.ephemeral() as instance:
 
-        def look(cursor=None):
-            context = dg.build_sensor_context(instance=instance, cursor=cursor)
-            return new_models(context, lake=Lake(root=str(tmp_path))), context.cursor
+        def look():
+            context = dg.build_sensor_context(instance=instance)
+            found = new_models(context, lake=Lake(root=str(tmp_path)))
+            return [request.run_key.rpartition("-")[0] for request in found.run_requests], [
+                key for each in found.dynamic_partitions_requests for key in each.partition_keys
+            ]
 
-        first, cursor = look()
-        assert [request.run_key.rpartition("-")[0] for request in first.run_requests] == ["ours"]
-        assert first.dynamic_partitions_requests[0].partition_keys == ["ours"]
+        assert look() == (["ours"], ["ours"])
+        instance.add_dynamic_partitions("model", ["ours"])
         entry = read_model(root, "theirs").model_copy(update={"imported": False})
         root.write_json(paths.model("theirs"), entry.model_dump(mode="json"))
-        second, _ = look(cursor)
-        assert [r.run_key.rpartition("-")[0] for r in second.run_requests] == ["theirs"]
+        assert look() == (["theirs"], ["theirs"])

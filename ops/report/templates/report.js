@@ -19,7 +19,7 @@
     if (typeof value === "string") {
       const text = element("td", undefined, states.has(value) ? value : "");
       // A long name goes on in the next line after a slash or an underscore, and nowhere else.
-      value.split(/(?<=[/_])/).forEach((part, i) => {
+      (value.match(/[^/_]+[/_]*|[/_]+/g) || []).forEach((part, i) => {
         if (i) text.append(document.createElement("wbr"));
         text.append(part);
       });
