@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
@@ -25,6 +26,8 @@ _IMAGES = 5
 # gained, lost, p, interval and the two values; of verdicts both values, p, margin, gate, interval.
 _LESS_COMPARED = (7, 6, 8, 5, 2, 3)
 _LESS_JUDGED = (5, 6, 10, 9, 0, 8)
+# Characters of a line of a model's name above its values.
+_HEAD = 14
 _COLOURS = {
     "pass": "green",
     "fail": "bold red",
@@ -185,7 +188,8 @@ def init() -> None:
 
 
 def _comparison(rows: list[dict[str, Any]], a: str, b: str) -> Table:
-    heads = ("benchmark", "metric", a, b, "difference", "interval", "lost", "gained", "p (Holm)")
+    heads = ("benchmark", "metric", _folded(a), _folded(b), "difference", "interval",
+             "lost", "gained", "p (Holm)")  # fmt: skip
     lines: list[tuple[str, ...]] = []
     for row in rows:
         unit = 1 if row["metric"].endswith("_pct") else 100
@@ -204,10 +208,10 @@ def _comparison(rows: list[dict[str, Any]], a: str, b: str) -> Table:
                 _p(row["p_holm"]),
             )
         )
-    table, left_out = _fitted(f"{b} less {a}", heads, lines, 2, _LESS_COMPARED)
+    table, left_out = _fitted(f"{b} less {a}", heads, lines, 2, {0: 1}, _LESS_COMPARED)
     notes = (
-        f"difference: + is better for {b}, where ↓ stands by the metric - is; percent and "
-        "percentage points",
+        f"difference: + means that {b} is better; where ↓ stands by the metric, - does\n"
+        "percent and percentage points",
         "" if "lost" in left_out else f"lost: images that only {a} has right; gained: only {b}",
         _not_shown(left_out, "--format csv"),
         "* generated images" if any(row["synthetic"] for row in rows) else "",
@@ -242,7 +246,7 @@ def _verdicts(rows: list[dict[str, Any]], day: date) -> Table:
                 _p(row["p_holm"]),
             )
         )
-    table, left_out = _fitted(f"Gates, {day}", heads, lines, 5, _LESS_JUDGED)
+    table, left_out = _fitted(f"Gates, {day}", heads, lines, 5, {2: 3, 1: 0}, _LESS_JUDGED)
     notes = "percent and percentage points; positive where the candidate is better"
     if any(row["synthetic"] for row in rows):
         notes += "\n* generated images"
@@ -257,26 +261,47 @@ def _fitted(
     heads: tuple[str, ...],
     lines: list[tuple[str, ...]],
     left: int,
+    under: dict[int, int],
     less: tuple[int, ...],
 ) -> tuple[Table, list[str]]:
     """A table whose words are whole, without the columns the terminal is too narrow for.
 
-    The first `left` columns are set to the left; those of `less` go one by one. Returned, too, are
-    the names of those that went.
+    The first `left` columns are set to the left. Where there is too little room, first the columns
+    `under` names go under another one, then those of `less` go one by one. Returned, too, are the
+    names of those that went.
     """
     wide = out.options.update(width=10_000)
-    for n in range(len(less) + 1):
-        kept = [i for i in range(len(heads)) if i not in less[:n]]
+    for n in range(-1, len(less) + 1):
+        gone = set(less[: max(n, 0)])
+        moved = {} if n < 0 else {i: j for i, j in under.items() if not {i, j} & gone}
+        kept = [i for i in range(len(heads)) if i not in gone and i not in moved.values()]
         table = Table(title=title, title_justify="left", caption_justify="left")
-        for i in kept:
-            table.add_column(
-                heads[i], justify="left" if i < left else "right", no_wrap=True, overflow="fold"
-            )
-        for line in lines:
-            table.add_row(*(line[i] for i in kept))
+        for line in (heads, *lines):
+            cells = [f"{line[i]}\n  {line[moved[i]]}" if i in moved else line[i] for i in kept]
+            if line is not heads:
+                table.add_row(*cells)
+                continue
+            for i, cell in zip(kept, cells, strict=True):
+                table.add_column(
+                    cell, justify="left" if i < left else "right", no_wrap=True, overflow="fold"
+                )
         if out.measure(table, options=wide).maximum <= out.width:
             break
-    return table, [heads[i] for i in less[:n]]
+    else:
+        # Nothing more can go: better folded than cut off.
+        for column in table.columns:
+            column.no_wrap = False
+    return table, [heads[i].replace("\n", "") for i in less[: max(n, 0)]]
+
+
+def _folded(name: str) -> str:
+    """A model's name over lines that end after one of its own signs."""
+    lines = [""]
+    for part in re.findall(r"[^_./-]+[_./-]*|[_./-]+", name):
+        if len(lines[-1]) + len(part) > _HEAD and lines[-1]:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def _not_shown(left_out: list[str], where: str) -> str:

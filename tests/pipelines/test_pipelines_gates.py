@@ -116,7 +116,7 @@ def test_init_writes_an_example_and_never_over_a_file(run, lake):
 
 
 def test_a_narrow_terminal_lacks_columns_and_breaks_no_word(run, monkeypatch):
-    for width, lacks in ((200, False), (76, True)):
+    for width, lacks in ((200, False), (64, True)):
         monkeypatch.setattr(gates.out, "_width", width)
         compared = run("compare", "old", "new-worse").stdout
         judged = run("gate", "release").stdout

@@ -97,6 +97,7 @@ def test_names_from_the_data_are_text_and_never_markup(page):
     assert kinds.count(None) == 1
     assert kinds.count("application/json") == len(tables) == len(kinds) - 1
     # Names may go on in the next line after a slash or an underscore.
+    assert "vit_<wbr>b_<wbr>16" in page
     page = page.replace("<wbr>", "")
     assert HOSTILE not in page
     assert HOSTILE_KEY not in page
