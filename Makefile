@@ -14,7 +14,8 @@ dev: $(READY)
 	$(BIN)/shiftlake dev
 
 test: $(READY)-test lint
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+# A file at a time to each core, those that run the whole flow first: they take longest.
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder tests/pipelines tests
 
 test-slow: $(READY)-test
 	$(BIN)/python -m pytest -m slow

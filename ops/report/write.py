@@ -44,7 +44,8 @@ def write_report(
     root : Root or str
     catalog : Catalog
     now : datetime, optional
-        The date on the page; the same lake and date give the same bytes.
+        The date on the page; by default that of the newest result, so that the same lake gives
+        the same bytes.
     models : sequence of str, optional
         Those to draw in colour, at most eight; by default all, or eight evenly from the best to
         the worst.
@@ -61,16 +62,24 @@ def write_report(
     """
     root = open_root(root)
     with connect(root, catalog=catalog) as connection:
-        page = render(root, connection, catalog, now or datetime.now(UTC), models)
+        page = render(root, connection, catalog, now or _newest(connection), models)
     root.write_bytes(REPORT, page.encode())
     return REPORT
+
+
+def _newest(connection: duckdb.DuckDBPyConnection) -> datetime | None:
+    """When the newest current run ended; None where there is none."""
+    (ended,) = connection.execute("SELECT max(ended_at) FROM runs WHERE current").fetchone() or (
+        None,
+    )
+    return datetime.fromisoformat(ended).astimezone(UTC) if ended else None
 
 
 def render(
     root: Root,
     connection: duckdb.DuckDBPyConnection,
     catalog: Catalog,
-    now: datetime,
+    now: datetime | None,
     models: Sequence[str] | None = None,
 ) -> str:
     """The page as HTML; see :func:`write_report`."""
@@ -91,12 +100,18 @@ def render(
     shown.append(provenance.missing(connection, catalog, absent))
     return _page(
         name=_name(root),
-        date=now.strftime("%-d %B %Y, %H:%M UTC") if now.tzinfo else now.strftime("%-d %B %Y"),
+        date=_date(now),
         headline=_headline(connection, chosen),
         synthetic=_synthetic(connection, catalog),
         cast=chosen.said(),
         sections=shown,
     )
+
+
+def _date(now: datetime | None) -> str:
+    if now is None:
+        return "no results yet"
+    return now.strftime("%-d %B %Y, %H:%M UTC") if now.tzinfo else now.strftime("%-d %B %Y")
 
 
 def _page(*, sections: list[Section], **content: Any) -> str:

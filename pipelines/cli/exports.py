@@ -49,8 +49,11 @@ def bundle(
         f"{done.folder}: {len(done.models)} models, {done.runs:,} runs, {done.tables} tables, "
         f"{size_text(done.bytes)}",
         highlight=False,
+        soft_wrap=True,
     )
-    out.print(f"cd {done.folder} && duckdb -readonly results.duckdb", highlight=False)
+    out.print(
+        f"cd {done.folder} && duckdb -readonly results.duckdb", highlight=False, soft_wrap=True
+    )
 
 
 def take_in(
