@@ -111,7 +111,7 @@ def render(
 def _date(now: datetime | None) -> str:
     if now is None:
         return "no results yet"
-    return now.strftime("%-d %B %Y, %H:%M UTC") if now.tzinfo else now.strftime("%-d %B %Y")
+    return "results up to " + now.strftime("%-d %B %Y" + ", %H:%M UTC" * (now.tzinfo is not None))
 
 
 def _page(*, sections: list[Section], **content: Any) -> str:
