@@ -70,7 +70,7 @@ def gate(lake: Lake) -> dg.MaterializeResult:
 
 _COLUMNS = (
     "candidate", "baseline", "benchmark", "metric", "verdict", "baseline_value",
-    "candidate_value", "delta", "interval", "margin", "n", "p_holm", "reason",
+    "candidate_value", "delta", "interval", "margin", "n", "p_holm",
 )  # fmt: skip
 _SCHEMA = dg.TableSchema([dg.TableColumn(name, "string") for name in _COLUMNS])
 
