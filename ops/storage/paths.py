@@ -10,6 +10,10 @@ The layout is part of the contract, so that ordinary tools find their way::
     predictions/<model>/<benchmark>/<condition>/<key>/        a Parquet file a shard; run.json last
     predictions/<model>/<benchmark>/<condition>/<key>/logits/ where asked for, one a shard
     predictions/<model>/<benchmark>/<condition>/<key>/failure.json  why the last try failed
+    video/<source>/mined/<version>/                           tables beside a set of mined frames
+    video/<source>/reviews/<mined version>/                   decisions, a line each, only added to
+    video/<source>/frozen/<version>/                          a review that others can cite
+    detections/<model>/<benchmark>/<condition>/<key>/         boxes a detector found; run.json last
     results/                                                  metrics over all runs
     compacted/                                                predictions merged, and an index
     gates.yaml                                                which model may replace which
@@ -103,3 +107,27 @@ def results(filename: str) -> str:
 def gates() -> str:
     """Path of the file in which people state gates and waivers."""
     return "gates.yaml"
+
+
+def mined(source: str, version: str, filename: str = "") -> str:
+    """Path of a table beside the mined frames of a source, or of the folder of all."""
+    return _below(f"video/{source}/mined/{version}", filename)
+
+
+def review_events(source: str, mined_version: str) -> str:
+    """Folder of the decisions people made on one mining of a source."""
+    return f"video/{source}/reviews/{mined_version}"
+
+
+def frozen(source: str, version: str = "", filename: str = "") -> str:
+    """Path of a file of a frozen review, or of the folder of one or of all."""
+    return _below(_below(f"video/{source}/frozen", version), filename)
+
+
+def detections(model_name: str, dataset_name: str, key: str, filename: str = "") -> str:
+    """Path of a file of the boxes a detector found in a dataset, or of their folder."""
+    return _below(f"detections/{model_name}/{dataset_name}/{key}", filename)
+
+
+def _below(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if name else folder
