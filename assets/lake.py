@@ -11,6 +11,8 @@ from pydantic import Field
 
 from ops.catalog import MIRROR_VARIABLE, OVERLAY_VARIABLE, Catalog, load
 from ops.storage import Root, open_root
+from ops.video.cataloguing import catalogued
+from ops.video.sources import VIDEOS_VARIABLE
 
 
 class Lake(dg.ConfigurableResource[Root]):
@@ -22,6 +24,8 @@ class Lake(dg.ConfigurableResource[Root]):
         A folder or an ``s3://`` URL; empty for ``$SHIFTLAKE_ROOT``.
     catalog : str
         Path or URL of a catalog overlay; empty for ``$SHIFTLAKE_CATALOG``.
+    videos : str
+        Folder of the video sources; empty for ``$SHIFTLAKE_VIDEOS``.
     workers : int
         Processes that a build or an evaluation may use; 0 for all usable CPUs.
     devices : list of str
@@ -31,6 +35,7 @@ class Lake(dg.ConfigurableResource[Root]):
 
     root: str = ""
     catalog: str = ""
+    videos: str = ""
     workers: int = 0
     devices: list[str] = Field(default_factory=list)
 
@@ -39,7 +44,15 @@ class Lake(dg.ConfigurableResource[Root]):
         return open_root(self.root or None)
 
     def load(self) -> Catalog:
-        """The catalog with its overlay, read again whenever the overlay changed."""
+        """The catalog with its overlay, read again whenever that changed, and the mined sets."""
+        return catalogued(self.open(), self._published())
+
+    def video_folder(self) -> Path | None:
+        """Where the video sources lie; None where no folder is named."""
+        named = self.videos or os.environ.get(VIDEOS_VARIABLE, "")
+        return Path(named) if named else None
+
+    def _published(self) -> Catalog:
         address = self.catalog or os.environ.get(OVERLAY_VARIABLE, "")
         if "://" in address:
             return load(address)

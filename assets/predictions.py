@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from assets.lake import Lake
-from assets.partitions import PREDICTIONS
+from assets.partitions import PREDICTIONS, datasets_of
 from assets.sources import OWNERS
 from assets.suites import suites
 from ops.catalog import Catalog, DatasetSpec
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
         )
         for suite in suites().values()
         if suite.evaluated
-    ],
+    ]
+    + [dg.AssetDep(["video", "frame_sets"], partition_mapping=dg.AllPartitionMapping())],
     partitions_def=PREDICTIONS,
     backfill_policy=dg.BackfillPolicy.single_run(),
     output_required=False,
@@ -173,8 +174,8 @@ def check_rows(root: Root, catalog: Catalog, key: dg.MultiPartitionKey) -> RowCo
 
 def _answerable(root: Root, catalog: Catalog, space: str, benchmark: str) -> Iterator[DatasetSpec]:
     """Sealed datasets of a benchmark whose labels a model of this label space knows."""
-    for planned in suites()[benchmark].specs:
-        spec = catalog.dataset(planned.name)
+    for name in datasets_of(catalog, benchmark):
+        spec = catalog.dataset(name)
         if spec.evaluate and understands(space, spec.label_space) and has_manifest(root, spec.name):
             yield spec
 

@@ -59,7 +59,7 @@ def reference(lake: Lake) -> dg.MaterializeResult:
     key=["results", "report"],
     group_name="report",
     deps=[["results", "metrics"], ["results", "leaderboard"], ["results", "gate"],
-          ["results", "reference"]],
+          ["results", "reference"], ["pmk", "classification"], ["pmk", "detection"]],
     owners=OWNERS,
     kinds={"html"},
     pool="duckdb",

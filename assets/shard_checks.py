@@ -80,11 +80,20 @@ def check_partition(
             surveys.append(Survey(spec, catalog.label_spaces[spec.label_space], manifest, read))
         except ShiftlakeError as error:
             broken.append(f"{spec.name}: {error}")
+    from ops.video.checks import check_frame_sets
+
+    of_frames: dict[str, dict[str, tuple[list[str], dict[str, int]]]] = {}
     for name in names:
         problems = list(broken)
         totals: Counter[str] = Counter()
         for survey in surveys:
-            found, numbers = CHECKS[name][1](survey)
+            if name in FRAME_CHECKS:
+                dataset = survey.spec.name
+                if dataset not in of_frames:
+                    of_frames[dataset] = check_frame_sets(root, dataset)
+                found, numbers = of_frames[dataset][name]
+            else:
+                found, numbers = CHECKS[name][1](survey)
             problems += [f"{survey.spec.name}: {problem}" for problem in found]
             totals.update(numbers)
         yield Verdict(suite, partition, name, problems, dict(totals))
@@ -100,8 +109,14 @@ def check_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
             description=description,
             partitions_def=suite.partitions,
         )
-        for name, (description, _) in CHECKS.items()
+        for name, description in checks_of(suite).items()
     ]
+
+
+def checks_of(suite: Suite) -> dict[str, str]:
+    """Names of all checks of a suite, and what each says."""
+    every = {name: description for name, (description, _) in CHECKS.items()}
+    return every | FRAME_CHECKS if suite.frame_sets else every
 
 
 def _counts(survey: Survey) -> tuple[list[str], dict[str, int]]:
@@ -143,6 +158,13 @@ CHECKS: dict[str, tuple[str, Check]] = {
     "label_histogram": ("Classes and samples of each class are the expected.", _label_histogram),
     "hashes": ("Every shard has the sha256 that was sealed.", _hashes),
     "exactly_once": ("Every sample key stands in the shards exactly once.", _exactly_once),
+}
+
+
+FRAME_CHECKS = {
+    "within_k": "Every neighbour lies within k frames of its anchor, which is there once.",
+    "one_video": "No frame set holds a frame of another video.",
+    "decodes": "Every frame decodes.",
 }
 
 

@@ -19,6 +19,10 @@ def pictures(root: Root, suite: Suite, manifests: Sequence[Manifest]) -> str | N
         from ops.report import sequence_sheet
 
         return sequence_sheet(root, manifests[0], decode)
+    if suite.frame_sets:
+        from ops.video.contact_strip import contact_strip_of
+
+        return contact_strip_of(root, manifests[0].name)
     if len(manifests) > 1 and any(spec.severity for spec in suite.specs):
         from ops.report import severity_sheet
 

@@ -11,7 +11,7 @@ from typing import Any
 import dagster as dg
 
 from assets.lake import Lake
-from assets.shard_checks import CHECKS, check_partition, check_specs
+from assets.shard_checks import check_partition, check_specs, checks_of
 from assets.shard_pictures import pictures
 from assets.sources import OWNERS
 from assets.suites import Suite, suites, upstream_keys
@@ -86,7 +86,7 @@ def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
                         tags={"dagster/data_version": version},
                     )
                 )
-                for verdict in check_partition(root, catalog, suite, partition, CHECKS):
+                for verdict in check_partition(root, catalog, suite, partition, checks_of(suite)):
                     context.log_event(verdict.evaluation())
                     wrong += verdict.problems
         if wrong:

@@ -71,6 +71,11 @@ class Suite:
         return "frames" in self.specs[0].parameters
 
     @property
+    def frame_sets(self) -> bool:
+        """Whether its samples are frames of videos around anchors."""
+        return self.specs[0].layout in ("vid_robust", "ytbb_robust")
+
+    @property
     def derived(self) -> bool:
         """Whether it is made of datasets and not of archives."""
         return bool(self.specs[0].derived_from)

@@ -6,9 +6,12 @@ import os
 
 import dagster as dg
 
+from assets.frame_reviews import frame_reviews, reviewed_frame_sets
+from assets.frame_sets import frame_sets, video_sources
 from assets.gate import gate
 from assets.lake import Lake
 from assets.parity import parity_assets
+from assets.pm_k import pmk_classification, pmk_detection, pmk_flicker
 from assets.predictions import exactly_once, predictions
 from assets.report import reference, report
 from assets.results import leaderboard, metrics
@@ -25,6 +28,7 @@ from pipelines.sensors import (
     watched_models,
 )
 from pipelines.stages import everything
+from pipelines.video_sensors import frozen_reviews, new_video_sources, results_follow_reviews
 
 
 def build_definitions(*, lake: Lake | None = None) -> dg.Definitions:
@@ -38,9 +42,16 @@ def build_definitions(*, lake: Lake | None = None) -> dg.Definitions:
     assets: list[dg.AssetsDefinition] = [
         *source_assets(),
         *shard_assets(),
+        video_sources,
+        frame_sets,
+        frame_reviews,
+        reviewed_frame_sets,
         predictions,
         metrics,
         leaderboard,
+        pmk_classification,
+        pmk_detection,
+        pmk_flicker,
         gate,
         reference,
         report,
@@ -58,7 +69,15 @@ def build_definitions(*, lake: Lake | None = None) -> dg.Definitions:
         asset_checks=[*shard_check_assets(), exactly_once],
         jobs=jobs,
         schedules=[rebuild],
-        sensors=[new_models, watched_models, changed_upstream, results_follow_predictions],
+        sensors=[
+            new_models,
+            watched_models,
+            changed_upstream,
+            results_follow_predictions,
+            new_video_sources,
+            frozen_reviews,
+            results_follow_reviews,
+        ],
         resources={"lake": lake or Lake()},
         executor=dg.in_process_executor,
     )

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ops.errors import ShiftlakeError
 from ops.storage.root import ROOT_VARIABLE
+from ops.video.sources import VIDEOS_VARIABLE
 
 STATE_VARIABLE = "SHIFTLAKE_STATE"
 DEMO_VARIABLE = "SHIFTLAKE_DEMO"
@@ -57,6 +58,8 @@ class Workplace:
             os.environ["DAGSTER_HOME"] = str(self.project)
         os.environ[STATE_VARIABLE] = str(self.state)
         os.environ[ROOT_VARIABLE] = self.root
+        own = self.project / ".shiftlake" / ("demo/videos" if self.demo else "videos")
+        os.environ.setdefault(VIDEOS_VARIABLE, str(own))
         if self.demo:
             os.environ[DEMO_VARIABLE] = "1"
             os.environ["SHIFTLAKE_CATALOG"] = str(self.overlay)

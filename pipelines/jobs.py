@@ -65,6 +65,18 @@ def asset_jobs() -> list[Job]:
         ),
         *(_by_partition(suite) for suite in suites().values() if suite.partitioned),
         dg.define_asset_job(
+            "frame_sets",
+            selection=dg.AssetSelection.assets(["video", "sources"], ["video", "frame_sets"]),
+            description="Mine anchors and neighbours from the videos of a source.",
+        ),
+        dg.define_asset_job(
+            "reviewed_frame_sets",
+            selection=dg.AssetSelection.assets(
+                ["video", "frame_reviews"], ["video", "reviewed_frame_sets"]
+            ),
+            description="The newest frozen review of a source, as a dataset.",
+        ),
+        dg.define_asset_job(
             "evaluate",
             selection=dg.AssetSelection.assets(["evaluation", "predictions"]),
             description="Predictions of a model on benchmarks; what is done is passed over.",
@@ -73,7 +85,7 @@ def asset_jobs() -> list[Job]:
             "results",
             selection=dg.AssetSelection.groups("results")
             | dg.AssetSelection.assets(["results", "report"]),
-            description="Metrics, leaderboard, gates, what others published, and the report.",
+            description="Metrics, leaderboard, pm-k, gates, what others published, and the report.",
         ),
         dg.define_asset_job(
             "parity",

@@ -8,16 +8,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from pathlib import Path
 
 import dagster as dg
 
 from assets.lake import Lake
-from assets.partitions import BENCHMARKS, MODELS
+from assets.partitions import BENCHMARKS, MODELS, datasets_of
 from assets.suites import Suite, reference_sources, source_key, suites
 from ops.catalog import Catalog
 from ops.fetch import read_receipt
 from ops.shards import has_manifest
 from ops.storage import Root
+from ops.video.review.freeze import frozen_versions
+from ops.video.sources import list_sources
 from pipelines.dead_runs import process_tag
 
 _START, _END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
@@ -29,16 +32,24 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 
 @dataclass(frozen=True)
 class Stage:
-    """One run: a job, which of its assets, and a range of partitions."""
+    """One run: a job, which of its assets, and a range of partitions or one of them."""
 
     job: str
     assets: tuple[tuple[str, str], ...] = ()
     partitions: tuple[str, str] | None = None
+    partition: str | None = None
 
     @property
     def tags(self) -> dict[str, str]:
         """Run tags that name the range."""
         return dict(zip((_START, _END), self.partitions, strict=True)) if self.partitions else {}
+
+    @property
+    def name(self) -> str:
+        """The job with its partitions, for a person."""
+        if self.partitions:
+            return "{} {} … {}".format(self.job, *self.partitions)
+        return f"{self.job} {self.partition}" if self.partition else self.job
 
 
 # From prediction rows to what a person reads.
@@ -115,8 +126,23 @@ def _runs(suite: Suite, parts: Callable[[Suite, str], bool]) -> Iterator[list[st
             yield list(run)
 
 
+def stages_to_frame_sets(
+    root: Root, instance: dg.DagsterInstance, videos: Path | None
+) -> Iterator[Stage]:
+    """Runs from video sources to mined sets, and to reviewed ones where a review is frozen."""
+    names = list_sources(videos) if videos is not None else []
+    instance.add_dynamic_partitions("video_source", names)
+    for name in names:
+        yield Stage("frame_sets", partition=name)
+        if frozen_versions(root, name):
+            yield Stage("reviewed_frame_sets", partition=name)
+
+
 def stages_to_results(
-    root: Root, instance: dg.DagsterInstance, benchmarks: Sequence[str] | None = None
+    root: Root,
+    catalog: Catalog,
+    instance: dg.DagsterInstance,
+    benchmarks: Sequence[str] | None = None,
 ) -> Iterator[Stage]:
     """Runs from sealed shards to the leaderboard, for the registered models."""
     from ops.models import list_models
@@ -126,7 +152,7 @@ def stages_to_results(
     wanted = benchmarks or [
         name
         for name in BENCHMARKS.get_partition_keys()
-        if any(has_manifest(root, spec.name) for spec in suites()[name].specs)
+        if any(has_manifest(root, dataset) for dataset in datasets_of(catalog, name))
     ]
     if models and wanted:
         first, last = f"{wanted[0]}|{models[0]}", f"{wanted[-1]}|{models[-1]}"
@@ -152,12 +178,12 @@ def run_stage(
     result = job.execute_in_process(
         instance=instance,
         tags={**stage.tags, **process_tag()},
+        partition_key=stage.partition,
         asset_selection=[dg.AssetKey(list(key)) for key in stage.assets] or None,
         run_config=QUIET,
         raise_on_error=False,
     )
-    name = stage.job + (" {} … {}".format(*stage.partitions) if stage.partitions else "")
-    log(f"{name}: {_outcome(result)} in {time.monotonic() - started:.1f} s")
+    log(f"{stage.name}: {_outcome(result)} in {time.monotonic() - started:.1f} s")
     if not result.success:
         failed = [event for event in result.all_events if event.is_step_failure]
         raise dg.Failure(
@@ -190,8 +216,7 @@ def _cause(event: dg.DagsterEvent) -> str:
 def run_all(
     definitions: dg.Definitions,
     instance: dg.DagsterInstance,
-    root: Root,
-    catalog: Catalog,
+    lake: Lake,
     log: Callable[[str], None],
 ) -> None:
     """Run every stage that can run, in order; what fails is named at the end.
@@ -201,6 +226,7 @@ def run_all(
     dagster.Failure
         After all stages, if one of them failed.
     """
+    root, catalog = lake.open(), lake.load()
     failures: list[str] = []
 
     def attempt(stage: Stage) -> None:
@@ -230,7 +256,10 @@ def run_all(
     for stage in stages_to_shards(ready, catalog, kept):
         if stage.job != "sources":
             attempt(stage)
-    for stage in stages_to_results(root, instance):
+    for stage in stages_to_frame_sets(root, instance, lake.video_folder()):
+        attempt(stage)
+    # Read again: what has been mined is a dataset now.
+    for stage in stages_to_results(root, lake.load(), instance):
         attempt(stage)
     if failures:
         raise dg.Failure("Not everything could be done. " + " ".join(failures))
@@ -245,7 +274,7 @@ def run_everything(context: dg.OpExecutionContext, lake: Lake) -> None:
         context.log.info(line)
         print(f"  {line}", flush=True)
 
-    run_all(build_definitions(lake=lake), context.instance, lake.open(), lake.load(), log)
+    run_all(build_definitions(lake=lake), context.instance, lake, log)
 
 
 @dg.job(

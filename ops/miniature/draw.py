@@ -213,6 +213,18 @@ def rendition(parts: Sequence[Part], rng: np.random.Generator, style: str) -> Im
     return picture.reduce(OVERSAMPLE)
 
 
+def extent(parts: Sequence[Part], where: Pose) -> tuple[float, float, float, float]:
+    """Return the box about a thing as `photo` draws it: xmin, ymin, xmax, ymax in pixels.
+
+    It is not cut to the picture: a thing that leaves it has a box that does.
+    """
+    corners = np.concatenate([_placed(points, where) for points, _ in parts])
+    pixels = corners * (min(where.size) / 2) + (where.size[0] / 2, where.size[1] / 2)
+    left, top = pixels.min(axis=0)
+    right, bottom = pixels.max(axis=0)
+    return float(left), float(top), float(right), float(bottom)
+
+
 def _placed(points: Points, where: Pose) -> Points:
     turned = rotate(points * (-1 if where.flip else 1, 1), where.turn)
     return turned * where.scale + (2 * where.x, 2 * where.y)

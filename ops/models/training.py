@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ from ops.errors import ShiftlakeError
 from ops.inference import prepare
 from ops.models.entry import ModelEntry
 from ops.models.registry import list_models, read_model, register
+from ops.models.seeding import seeded
 from ops.models.smallcnn import SmallCNN
 from ops.models.transform import Transform
 from ops.models.weights import canonical_bytes
@@ -106,7 +106,7 @@ def train_small_cnn(
             remedy="train on datasets with more classes",
         )
     targets = torch.tensor([classes.index(label) for label in labels])
-    with _seeded(seed):
+    with seeded(seed):
         model = SmallCNN(len(classes), width)
         _fit(model, pixels, targets, transform, epochs, batch_size, learning_rate, say)
     entry = ModelEntry(
@@ -159,18 +159,6 @@ def _in_memory(
                     labels.append(int(accepted[0]))
     stacked = np.stack(images) if images else np.empty((0, *transform.output_size, 3), np.uint8)
     return torch.from_numpy(stacked).permute(0, 3, 1, 2), labels
-
-
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _fit(

@@ -24,7 +24,7 @@ class Cast:
     Parameters
     ----------
     models : tuple of str
-        All that were measured on the benchmarks of ImageNet, best first.
+        All that were measured on the benchmarks of ImageNet or of video, best first.
     chosen : tuple of str
         Those in colour, best first.
     ranked_by : str
@@ -91,7 +91,8 @@ def cast_of(connection: duckdb.DuckDBPyConnection, chosen: Sequence[str] | None 
         FROM metrics
         WHERE variant IN ('unmasked', 'masked', 'with anchor')
             AND (metric IN ('top1', 'pm0') OR metric = 'flip_probability')
-            AND (benchmark LIKE '%imagenet%' OR benchmark = 'ytbb_robust')
+            AND (benchmark LIKE '%imagenet%'
+                OR benchmark IN ('ytbb_robust', 'frame_sets', 'reviewed_frame_sets'))
         GROUP BY model
         ORDER BY v2 DESC NULLS LAST, val DESC NULLS LAST, model
         """

@@ -131,7 +131,26 @@ class Gallery:
     kind: str = "gallery"
 
 
-Block = Text | Plot | Table | Gallery
+@dataclass(frozen=True)
+class Pair:
+    """Two frames of one video that alternate in one place when somebody points at them."""
+
+    heading: str
+    anchor: Picture
+    frame: Picture
+
+
+@dataclass(frozen=True)
+class Flicker:
+    """Pairs of frames under a heading."""
+
+    title: str
+    pairs: Sequence[Pair]
+    caption: str = ""
+    kind: str = "flicker"
+
+
+Block = Text | Plot | Table | Gallery | Flicker
 
 
 @dataclass

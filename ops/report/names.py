@@ -46,6 +46,22 @@ def benchmark_name(catalog: Catalog, benchmark: str) -> str:
     return ("Distorted " if distorted else "") + name + form
 
 
+def frame_set_name(benchmark: str, condition: str) -> str:
+    """A set of video frames in words: a published one, or a source and who looked at it.
+
+    Examples
+    --------
+    >>> frame_set_name("reviewed_frame_sets", "street_scenes")
+    'street scenes, reviewed'
+    """
+    published = {"imagenet_vid_robust": "ImageNet-Vid-Robust", "ytbb_robust": "YTBB-Robust"}
+    if benchmark in published:
+        return published[benchmark]
+    source = condition.replace("_", " ")
+    how = {"frame_sets": "as mined", "reviewed_frame_sets": "reviewed"}.get(benchmark)
+    return f"{source}, {how}" if how else f"{benchmark} {source}"
+
+
 def dataset_name(catalog: Catalog, benchmark: str, condition: str) -> str:
     """A benchmark with its condition, where it has several."""
     name = benchmark_name(catalog, benchmark)

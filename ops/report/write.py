@@ -20,6 +20,7 @@ from ops.report.sections import (
     provenance,
     sequences,
     shifts,
+    video,
 )
 from ops.results import connect
 from ops.storage import Root, open_root, paths
@@ -91,6 +92,7 @@ def render(
         shifts.shifts(connection, chosen),
         calibration.calibration(connection, catalog, chosen),
         sequences.sequences(connection, catalog, chosen),
+        video.video(root, connection, catalog, chosen),
         failures.failures(root, connection, catalog, chosen),
         provenance.gates(connection, catalog),
         provenance.provenance(connection, catalog, chosen),

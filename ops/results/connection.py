@@ -40,6 +40,7 @@ from ops.results.sealed_files import (
 from ops.results.sql_text import quoted
 from ops.results.status import status_rows
 from ops.results.upgraded_files import local_folder
+from ops.results.video_tables import MINED_FILES, empty_mined, mined, reviews, view_of
 from ops.storage import Root, open_root
 
 if TYPE_CHECKING:
@@ -54,10 +55,13 @@ VIEWS = (
     "leaderboard",
     "mce",
     "pmk",
+    "pmk_offsets",
+    "pmk_frames",
+    "pmk_sets",
     "calibration",
     "effective_robustness",
 )
-MACROS = ("disagreements", "flipped_classes", "relative_robustness")
+MACROS = ("disagreements", "flipped_classes", "relative_robustness", "pmk_at")
 TABLES = (
     "runs",
     "datasets",
@@ -70,6 +74,9 @@ TABLES = (
     "parity",
     "gate",
     "reference_results",
+    *MINED_FILES,
+    "review_events",
+    "reviewed_frames",
 )
 
 _STATUS = columns(
@@ -185,7 +192,10 @@ def _views() -> bytes:
             _attach(database, _files(dict, content.empty()))
             for name in TABLES:
                 database.execute(
-                    f"CREATE VIEW {name} AS FROM read_parquet('{PROTOCOL}://tables/{name}.parquet')"
+                    view_of(name)
+                    if name in MINED_FILES
+                    else f"CREATE VIEW {name} AS "
+                    f"FROM read_parquet('{PROTOCOL}://tables/{name}.parquet')"
                 )
             for name in (*VIEWS, *MACROS):
                 database.execute(_sql(name))
@@ -226,14 +236,16 @@ class Content:
 
     def empty(self) -> Sources:
         """Every table without a row."""
-        return {
+        own = {
             name: partial(parquet_bytes, schema.empty_table())
             for name, (schema, _) in self._tables.items()
         }
+        return own | dict(empty_mined())
 
     def tables(self) -> Sources:
         """Every table."""
-        return {name: partial(_written, *each) for name, each in self._tables.items()}
+        own = {name: partial(_written, *each) for name, each in self._tables.items()}
+        return own | dict(mined(self._root, self._inventory))
 
     @property
     def _tables(self) -> dict[str, tuple[pa.Schema, Callable[[], pa.Table]]]:
@@ -250,6 +262,7 @@ class Content:
             "parity": (PARITY, lambda: read_parity(root)),
             "gate": (GATE, lambda: read_gate(root)),
             "reference_results": (REFERENCE, lambda: read_reference(root)),
+            **reviews(root),
         }
 
     @cached_property

@@ -13,7 +13,15 @@ from ops.catalog import Catalog
 from ops.metrics import forget_draws
 from ops.results.connection import open_views
 from ops.results.currency import Judged, judge
-from ops.results.families import CORRUPTED, MINI_CORRUPTED, PERTURBED, VIDEO, distorted
+from ops.results.families import (
+    CORRUPTED,
+    MINED,
+    MINI_CORRUPTED,
+    PERTURBED,
+    REVIEWED,
+    VIDEO,
+    distorted,
+)
 from ops.results.inventory import Inventory, Run, take_inventory
 from ops.results.measures import (
     calibration,
@@ -39,6 +47,7 @@ MEASURES: dict[str, Measure] = {
     "calibration": calibration.calibration,
     "detection": detection.detection,
     "pm_k": video.pm_k,
+    "reviewed_pm_k": video.reviewed_pm_k,
     "imagenet_c": corruption.imagenet_c,
     "mini_imagenet_c": corruption.mini_imagenet_c,
     "imagenet_p": perturbation.imagenet_p,
@@ -102,6 +111,7 @@ def plan(inventory: Inventory, judged: Judged) -> list[Unit]:
     units = []
     for _, runs in sorted(models.items()):
         units += _plan_runs(runs)
+        units += _plan_reviews(inventory, runs)
         own = _plan_benchmarks(runs, _clean_of(inventory, runs), real)
         units += [_over(unit, normalisers) for unit in own]
     return units
@@ -117,6 +127,19 @@ def _plan_runs(runs: dict[str, Run]) -> list[Unit]:
             units.append(Unit("accuracy", (run,)))
             if run.benchmark not in (*CORRUPTED, *MINI_CORRUPTED):
                 units += [Unit("per_class", (run,)), Unit("calibration", (run,))]
+    return units
+
+
+def _plan_reviews(inventory: Inventory, runs: dict[str, Run]) -> list[Unit]:
+    """What is measured of reviewed frame sets, from predictions on the mining that was reviewed."""
+    units = []
+    for run in runs.values():
+        if run.benchmark != MINED:
+            continue
+        review = inventory.manifests.get(f"{REVIEWED}/{run.condition}")
+        of = {} if review is None else review.get("parameters") or {}
+        if review is not None and of.get("mined_version") == run.dataset_version:
+            units.append(Unit("reviewed_pm_k", (run,), review["version"]))
     return units
 
 

@@ -7,6 +7,8 @@ The layout is part of the contract, so that ordinary tools find their way::
     shards/<benchmark>/<condition>/<shard>.tar                WebDataset shards
     shards/<benchmark>/<condition>/manifest.json              the seal, written last
     models/<model>.json, models/weights/<sha256>.<suffix>     the registry
+    models/training/<key>.json                                how weights came about that were
+                                                              trained here on frame sets
     predictions/<model>/<benchmark>/<condition>/<key>/        a Parquet file a shard; run.json last
     predictions/<model>/<benchmark>/<condition>/<key>/logits/ where asked for, one a shard
     predictions/<model>/<benchmark>/<condition>/<key>/failure.json  why the last try failed
@@ -64,6 +66,11 @@ def shard_record(name: str, version: str, filename: str) -> str:
     return f"{unsealed(name, version)}/{filename}.json"
 
 
+def shard_part(name: str, version: str, filename: str = "") -> str:
+    """Path of table rows that came out of a shard of an unsealed build, or of their folder."""
+    return _below(f"{unsealed(name, version)}.parts", filename)
+
+
 def model(name: str) -> str:
     """Path of a model's registry entry."""
     return f"models/{name}.json"
@@ -72,6 +79,11 @@ def model(name: str) -> str:
 def weights(sha256: str, suffix: str) -> str:
     """Path of a weights file, named by its content; `suffix` has no dot."""
     return f"models/weights/{sha256}.{suffix}"
+
+
+def training(key: str) -> str:
+    """Path of the record of a training, named by the hash of what determined it."""
+    return f"models/training/{key}.json"
 
 
 def run(model_name: str, dataset_name: str, key: str) -> str:
@@ -112,6 +124,21 @@ def gates() -> str:
 def mined(source: str, version: str, filename: str = "") -> str:
     """Path of a table beside the mined frames of a source, or of the folder of all."""
     return _below(f"video/{source}/mined/{version}", filename)
+
+
+def video() -> str:
+    """Folder of what was made of video sources, a folder for each."""
+    return "video"
+
+
+def minings(source: str) -> str:
+    """Folder of the tables of every mining of a source, by version."""
+    return f"video/{source}/mined"
+
+
+def reviews(source: str) -> str:
+    """Folder of the decisions on every mining of a source, by version of the mining."""
+    return f"video/{source}/reviews"
 
 
 def review_events(source: str, mined_version: str) -> str:

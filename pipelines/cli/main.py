@@ -15,13 +15,16 @@ from pipelines.cli import (
     datasets,
     evaluation,
     exports,
+    finetune,
     gates,
     instance,
     listing,
     models,
     reference,
     report,
+    review,
     upstream,
+    video,
 )
 
 app = typer.Typer(
@@ -35,6 +38,9 @@ listing.add_commands(app)
 datasets.add_commands(app)
 models.add_commands(app)
 evaluation.add_commands(app)
+video.add_commands(app)
+review.add_commands(app)
+finetune.add_commands(app)
 gates.add_commands(app)
 report.add_commands(app)
 reference.add_commands(app)

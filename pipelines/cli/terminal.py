@@ -21,6 +21,7 @@ from rich.progress import (
 
 from ops.catalog import Catalog, load
 from ops.storage import Root, open_root
+from ops.video.cataloguing import catalogued
 from pipelines.environment import Workplace, workplace
 
 # In a file or a pipe there is no width to fit; 80 columns would cut every table.
@@ -37,7 +38,8 @@ def lake() -> tuple[Workplace, Root, Catalog]:
             "[yellow]The demo's lake: all images are synthetic. "
             "Set SHIFTLAKE_ROOT to work on real data.[/yellow]"
         )
-    return place, open_root(place.root), load()
+    root = open_root(place.root)
+    return place, root, catalogued(root, load())
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from assets.lake import Lake
 from pipelines.demo.gates import state_gates
 from pipelines.demo.networks import CANDIDATE, NETWORKS, NORMALISER
 from pipelines.demo.selection import JUDGED, NORMALISED, evaluated_on, part_wanted, wanted
+from pipelines.demo.video import SOURCE, film, replay_review
 from pipelines.stages import ANSWERS, Stage, attainable, run_stage, stages_to_shards
 
 train_networks = dg.define_asset_job(
@@ -33,6 +34,13 @@ def run_demo(context: dg.OpExecutionContext, lake: Lake) -> None:
     for stage in stages_to_shards(plan, catalog, part_wanted):
         run_stage(definitions, context.instance, stage, log)
     run_stage(definitions, context.instance, Stage("train_networks"), log)
+    videos = lake.video_folder()
+    assert videos is not None
+    film(videos)
+    context.instance.add_dynamic_partitions("video_source", [SOURCE])
+    run_stage(definitions, context.instance, Stage("frame_sets", partition=SOURCE), log)
+    replay_review(root, lake.load())
+    run_stage(definitions, context.instance, Stage("reviewed_frame_sets", partition=SOURCE), log)
     state_gates(root)
     for stage in (*evaluations(), *ANSWERS):
         run_stage(definitions, context.instance, stage, log)

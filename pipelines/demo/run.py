@@ -16,10 +16,12 @@ from ops.results import leaderboard, status
 from ops.results.gates.file import read_gate
 from ops.shards import read_manifest, verify
 from ops.storage import Root, open_root, paths
+from ops.video.cataloguing import catalogued
 from pipelines.cli.terminal import out
 from pipelines.dead_runs import close_dead_runs, process_tag
 from pipelines.demo.selection import cells, datasets
 from pipelines.demo.upstream import serve_miniature
+from pipelines.demo.video import pm_k_lines, sealed_and_reviewed
 from pipelines.environment import workplace
 from pipelines.pools import set_limits
 from pipelines.stages import QUIET
@@ -34,7 +36,7 @@ def run_demo_here() -> None:
     root = open_root(place.root)
     out.rule("Shiftlake demo")
     out.print("[yellow]All images are drawn by a program: synthetic, no real data.[/yellow]")
-    if place.overlay.exists() and is_done(root, load()):
+    if place.overlay.exists() and is_done(root, catalogued(root, load())):
         _show(root)
         out.print(f"Nothing to do: all of it is done and current ({_since(started)}).")
     else:
@@ -69,6 +71,9 @@ def _show(root: Root) -> None:
     out.print("\nThe gate: is the candidate, a network with one class forgotten, no worse?")
     for row in read_gate(root).to_pylist():
         out.print(_verdict(row), highlight=False)
+    out.print("\nFlicker: the anchor alone (pm-0), and the worst frame within 10 of it (pm-10)")
+    for line in pm_k_lines(root, catalogued(root, load())):
+        out.print(line, highlight=False)
 
 
 def _verdict(row: dict[str, Any]) -> str:
@@ -87,6 +92,8 @@ def _verdict(row: dict[str, Any]) -> str:
 def is_done(root: Root, catalog: Catalog) -> bool:
     """Whether every dataset is sealed in its current version, evaluated and measured."""
     names = set(datasets())
+    if not sealed_and_reviewed(root):
+        return False
     try:
         for name in names:
             if read_manifest(root, name).version != expected_version(root, catalog, name):
@@ -102,7 +109,7 @@ def is_done(root: Root, catalog: Catalog) -> bool:
         for row in status(root, catalog)
         if row.state == "done" and row.measured
     }
-    return there >= set(cells(root))
+    return there >= set(cells(root, catalog))
 
 
 def _since(started: float) -> str:

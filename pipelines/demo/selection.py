@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from assets.partitions import BENCHMARKS
+from assets.partitions import BENCHMARKS, FRAME_SETS, datasets_of
 from assets.suites import Suite, suites
+from ops.catalog import Catalog
 from ops.catalog.classes import understands
 from ops.corruptions import BENCHMARK_CORRUPTIONS
 from ops.models import list_models, read_model
@@ -68,22 +69,22 @@ def evaluated_on(only: tuple[str, ...] | None = None) -> Iterator[tuple[str, str
     only : tuple of str or None
         Names of suites; by default all the demo makes.
     """
-    chosen = only or [name for name, suite in suites().items() if wanted(suite)]
+    chosen = only or [*(name for name, suite in suites().items() if wanted(suite)), FRAME_SETS]
     for inside, run in groupby(BENCHMARKS.get_partition_keys(), key=lambda name: name in chosen):
         if inside:
             names = list(run)
             yield names[0], names[-1]
 
 
-def cells(root: Root) -> Iterator[tuple[str, str]]:
+def cells(root: Root, catalog: Catalog) -> Iterator[tuple[str, str]]:
     """Every network with every dataset that the demo evaluates it on."""
     chosen = {name: None for name, _, _ in NETWORKS} | {NORMALISER: NORMALISED, CANDIDATE: JUDGED}
-    made = set(datasets())
+    made = {*datasets(), *datasets_of(catalog, FRAME_SETS)}
     registered = set(list_models(root))
     for model, only in chosen.items():
         space = read_model(root, model).label_space if model in registered else None
         for name in only or BENCHMARKS.get_partition_keys():
-            for spec in suites()[name].specs:
+            for spec in map(catalog.dataset, datasets_of(catalog, name)):
                 # A network that is not there lacks everything.
                 known = space is None or understands(space, spec.label_space)
                 if spec.name in made and spec.evaluate and known:

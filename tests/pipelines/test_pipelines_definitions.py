@@ -25,7 +25,7 @@ def test_every_asset_has_a_two_part_key_group_owner_description_and_kind(definit
     assert len(specs) > 40
     for spec in specs:
         assert len(spec.key.path) == 2, spec.key
-        groups = {"sources", "shards", "rendered", "predictions", "results", "report"}
+        groups = {"sources", "shards", "rendered", "video", "predictions", "results", "report"}
         assert spec.group_name in groups, spec.key
         assert spec.owners, spec.key
         assert spec.description, spec.key

@@ -19,8 +19,8 @@ from ops.storage import open_root
 from tests.report.conftest import NOW
 
 SECTIONS = [
-    "leaderboard", "ladder", "corruptions", "shifts", "calibration", "sequences", "failures",
-    "gates", "provenance", "missing",
+    "leaderboard", "ladder", "corruptions", "shifts", "calibration", "sequences", "video",
+    "failures", "gates", "provenance", "missing",
 ]  # fmt: skip
 
 

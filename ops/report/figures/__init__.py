@@ -12,13 +12,17 @@ from ops.report.figures.reliability import figure_reliability
 from ops.report.figures.severities import figure_severities
 from ops.report.figures.shift import figure_shifts
 from ops.report.figures.video import figure_pm_k
+from ops.report.figures.video_offsets import figure_offsets
+from ops.report.figures.video_scatter import figure_pm_k_scatter
 
 __all__ = [
     "figure_confidence",
     "figure_flips",
     "figure_heat_map",
     "figure_ladder",
+    "figure_offsets",
     "figure_pm_k",
+    "figure_pm_k_scatter",
     "figure_reliability",
     "figure_severities",
     "figure_shifts",

@@ -83,8 +83,6 @@ def failures(
         makers.append(lambda model=model: _unknown(lake, model))  # type: ignore[misc]
     for model in shown:
         makers.append(lambda model=model: _flickering(lake, model))  # type: ignore[misc]
-    for model in shown:
-        makers.append(lambda model=model: _neighbours(lake, model))  # type: ignore[misc]
     if len(shown) == 2:
         makers.append(lambda: _disagreements(lake, shown[0], shown[1]))
     plans = [plan for make in makers if (plan := make()) is not None and plan.rows]
@@ -265,49 +263,6 @@ def _window(changed: list[bool], reference: str) -> list[int]:
     starts = range(len(first), len(changed) - size + 1)
     start = max(starts, key=lambda at: (sum(changed[at : at + size]), -at))
     return [*first, *range(start, start + size)]
-
-
-def _neighbours(lake: _Lake, model: str) -> _Plan | None:
-    found = lake.rows(
-        """
-        SELECT n.dataset, n.frame_set, a.sample_key, a.dataset_version, a.shard, a.pred, a.p_max,
-            n.sample_key, n.shard, n.pred, n.p_max, n.frame_offset, n.labels, r.label_space
-        FROM predictions AS a
-        JOIN predictions AS n USING (model, benchmark, condition, dataset_version, frame_set)
-        JOIN runs AS r ON r.model = a.model AND r.dataset = a.dataset AND r.current
-        WHERE a.model = $model AND a.benchmark IN ('imagenet_vid_robust', 'ytbb_robust')
-            AND n.model = $model AND n.benchmark IN ('imagenet_vid_robust', 'ytbb_robust')
-            AND a.frame_offset = 0 AND a.correct AND NOT n.correct AND abs(n.frame_offset) <= 10
-            AND n.pred IS NOT NULL
-        QUALIFY row_number() OVER (PARTITION BY n.dataset, n.frame_set
-            ORDER BY n.p_max DESC NULLS LAST, n.sample_key) = 1
-        ORDER BY n.p_max DESC NULLS LAST, n.dataset, n.frame_set LIMIT 6
-        """,
-        model=model,
-    )
-    if not found:
-        return None
-    plan = _Plan(
-        f"Neighbouring frames that {model} gets wrong",
-        "Video: an anchor it gets right, and of the frames within 10 the one it is surest about "
-        "and wrong.",
-    )
-    for dataset, anchor, key, version, shard, pred, p, *other in found:
-        other_key, other_shard, other_pred, other_p, offset, labels, space = other
-        label = " or ".join(lake.names(index, space) for index in labels[:2])
-        cards = [
-            _Card(
-                Wanted(dataset, version, shard, key),
-                [("right", lake.names(pred, space)), ("sure", _percent(p)), ("key", "anchor")],
-            ),
-            _Card(
-                Wanted(dataset, version, other_shard, other_key),
-                [("wrong", f"{lake.names(other_pred, space)}, not {label}"),
-                 ("sure", _percent(other_p)), ("key", f"{offset:+d} frames")],
-            ),
-        ]  # fmt: skip
-        plan.rows.append((anchor, cards))
-    return plan
 
 
 def _disagreements(lake: _Lake, first: str, second: str) -> _Plan | None:

@@ -1,4 +1,4 @@
-"""Sequences and videos: whether a prediction survives a small change."""
+"""Sequences: whether a prediction survives a small change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from ops.catalog import Catalog
 from ops.report.cast import Cast
 from ops.report.document import Plot, Section
 from ops.report.figures.flips import figure_flips
-from ops.report.figures.video import figure_pm_k
 from ops.report.names import benchmark_name
 from ops.report.svg import as_svg
 from ops.results.families import PERTURBED
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def sequences(connection: duckdb.DuckDBPyConnection, catalog: Catalog, models: Cast) -> Section:
-    """Flip probabilities of ImageNet-P and the pm-k curves of the video benchmarks."""
+    """Flip probabilities of ImageNet-P."""
     section = Section(
         "sequences",
-        "Sequences and video",
-        "The same object, a moment later: a prediction should not change.",
-        missing="neither ImageNet-P nor a video benchmark is evaluated",
+        "Sequences",
+        "The same image, changed a little from frame to frame: a prediction should not change.",
+        missing="ImageNet-P is not evaluated",
         short="Sequences",
     )
     for benchmark in PERTURBED:
@@ -35,11 +34,4 @@ def sequences(connection: duckdb.DuckDBPyConnection, catalog: Catalog, models: C
                 "resample source images."
             )
             section.blocks.append(Plot(as_svg(figure), caption))
-    figure = figure_pm_k(connection, models)
-    if figure is not None:
-        caption = (
-            "An anchor counts as right only if every similar frame within k of it is right, too. "
-            "Bands are exact 95 % intervals over anchors."
-        )
-        section.blocks.append(Plot(as_svg(figure), caption))
     return section

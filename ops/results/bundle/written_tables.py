@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 # As large as the predictions, or made of them with nothing but SQL: views over the predictions.
 # `accuracy` is a table, one row an accuracy: plain DuckDB has no function for its interval.
-_OVER_ROWS = ("counts", "flips")
-# One row a sequence is no summary.
-_ROWS_ALONE = ("flips",)
+_OVER_ROWS = ("counts", "flips", "pmk_frames", "pmk_sets")
+# One row a sequence, frame or frame set is no summary.
+_ROWS_ALONE = ("flips", "pmk_frames", "pmk_sets")
 _ROWS_A_GROUP = 1 << 17
 
 

@@ -28,6 +28,7 @@ def rows_of(
     *,
     where: str = "true",
     join: str = "",
+    **parameters: str,
 ) -> Columns:
     """Columns of a run.
 
@@ -39,6 +40,8 @@ def rows_of(
         SQL over a row of predictions, ``p``; none of them NULL.
     where, join : str
         SQL that keeps some rows.
+    **parameters : str
+        What else these name.
 
     Returns
     -------
@@ -51,7 +54,7 @@ def rows_of(
         WHERE {OF_RUN} AND {where}
         ORDER BY p.sample_key
         """,
-        named(run),
+        named(run) | parameters,
     ).fetchnumpy()
 
 

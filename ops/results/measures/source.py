@@ -19,6 +19,9 @@ from ops.results.measures.rows import rows_of
 if TYPE_CHECKING:
     import duckdb
 
+    from ops.results.measures.video_frames import SeenFrames
+    from ops.results.measures.video_reviewed import Reviewed
+
 # The clean images, which relative mCE needs beside the corrupted ones.
 CLEAN_IMAGES = "imagenet_1k/val"
 
@@ -55,7 +58,7 @@ class Wrong(NamedTuple):
 
 @dataclass
 class Known:
-    """What is known of the AlexNets that several models are measured over.
+    """What is known beyond one model: of AlexNets that several are measured over, and of frames.
 
     `runs` are those whose files need not be held again.
     """
@@ -65,6 +68,9 @@ class Known:
     wrong: dict[Pair, Wrong] = field(default_factory=dict)
     # By perturbation and metric.
     moved: dict[Pair, dict[tuple[str, str], float]] = field(default_factory=dict)
+    # By name and version of a dataset of frame sets, mined or reviewed.
+    frames: dict[tuple[str, str], SeenFrames] = field(default_factory=dict)
+    reviewed: dict[tuple[str, str], Reviewed] = field(default_factory=dict)
 
     def has(self, run: Run) -> bool:
         """Whether nothing of a run needs to be read again; its clean images, once asked for."""

@@ -1,28 +1,140 @@
-"""The video benchmarks: pm-0 to pm-10, and the drop between them."""
+"""The video benchmarks: pm-0 to pm-10, the drop between them, and what they are made of.
+
+A variant is a reading, and behind a semicolon the frames it is of where these are not all:
+``with anchor; without B-frames``.
+"""
 
 from __future__ import annotations
 
-from ops.metrics import pm_k_correct
-from ops.results.measures.rows import rows_of
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ops.metrics.paired_difference import METHOD as PAIRED
+from ops.metrics.paired_difference import paired_difference
+from ops.metrics.pm_k import pm_k_counts, pm_k_of
+from ops.metrics.pm_k_index import FrameSetIndex
+from ops.metrics.pm_k_neighbours import mean_neighbour
+from ops.metrics.pm_k_offsets import offset_errors
 from ops.results.measures.source import Source
-from ops.results.measures.unit import Row, Unit
+from ops.results.measures.unit import ALPHA, Row, Unit
+from ops.results.measures.video_clusters import by_video, mean_over_anchors
+from ops.results.measures.video_frames import SeenFrames, answers_of
+from ops.results.measures.video_reviewed import review_of
 
 K = 10
 
-_COLUMNS = "p.frame_set, p.frame_offset, coalesce(p.correct, false) AS correct"
+WITH, WITHOUT = "with anchor", "without anchor"
+DROP, SHARE = f"pm0 - pm{K}", f"drop / pm0, k = {K}"
+
+# Metric, variant, successes and trials.
+Count = tuple[str, str, int, int]
+Bools = NDArray[np.bool_]
 
 
 def pm_k(source: Source, units: list[Unit]) -> list[Row]:
-    """Accuracy of the anchors and of the worst frame within k, for k = 0 to 10."""
+    """Everything that is measured of frame sets as they were published or mined."""
     rows = []
     for unit in units:
-        frames = rows_of(source.connection, unit.runs[0], _COLUMNS, where="p.frame_set IS NOT NULL")
-        names, right = frames["frame_set"].astype(str), []
-        for k in range(K + 1):
-            _, correct = pm_k_correct(names, frames["frame_offset"], frames["correct"], k)
-            right.append(int(correct.sum()))
-            rows.append(unit.proportion(f"pm{k}", "with anchor", right[k], correct.size))
-        # Paired on the same anchors: right within k implies right at 0, so the drop is the
-        # share of anchors that are right alone and wrong nearby, with an exact interval.
-        rows.append(unit.proportion("pm_drop", "pm0 - pm10", right[0] - right[K], correct.size))
+        answers = answers_of(source, unit.runs[0])
+        rows += _everything(unit, answers.seen, answers.correct)
     return rows
+
+
+def reviewed_pm_k(source: Source, units: list[Unit]) -> list[Row]:
+    """The same of what reviewers left of mined frame sets, and what the review changed.
+
+    Predictions are those on the mined frames; right is what the reviewed labels say.
+    """
+    rows = []
+    for unit in units:
+        answers = answers_of(source, unit.runs[0])
+        review = review_of(source, unit, answers.seen)
+        correct = review.correct(answers.correct, answers.pred)
+        about = review.about
+        rows += _everything(unit, review.accepted, correct, **about)
+        # Accepted anchors with every frame around them: what of the drop is dissimilar frames.
+        pairs, name = review.all_pairs, "all pairs"
+        counts = [*_drop(pairs.index, correct, name), *_offsets(pairs.index, correct, name)]
+        counts += _drop(answers.seen.index, answers.correct, "all mined")
+        rows += unit.proportions(counts, **about)
+    return rows
+
+
+def _everything(unit: Unit, seen: SeenFrames, correct: Bools, **about: Any) -> list[Row]:
+    index = seen.index
+    if not index.n:
+        return []
+    reach = max(K, index.reach)
+    n = index.n
+    inside = pm_k_counts(index, correct, reach)
+    outside = pm_k_counts(index, correct, reach, anchor=False)
+    counts: list[Count] = [(f"pm{k}", WITH, int(c), n) for k, c in enumerate(inside)]
+    counts += [(f"pm{k}", WITHOUT, int(c), n) for k, c in enumerate(outside) if k]
+    counts += list(_drop(index, correct))[2:]
+    for name, some in seen.subsets.items():
+        counts += _drop(some, correct, name)
+    drawn = int(correct[seen.drawn].sum())
+    counts.append(("pm_random_neighbour", f"within {K}", drawn, n))
+    counts += _offsets(index, correct)
+    rows = unit.proportions(counts, **about)
+    rows.append(_drop_without_anchor(unit, index, correct, **about))
+    rows += mean_over_anchors(
+        unit,
+        "pm_mean_neighbour",
+        f"within {K}",
+        mean_neighbour(index, correct, K),
+        seen.clusters,
+        **about,
+    )
+    right, whole = index.right_at_anchor(correct), pm_k_of(index, correct, K)
+    named = {"pm0": WITH, f"pm{K}": WITH, "pm_drop": DROP, "pm_flip_rate": SHARE}
+    return rows + by_video(unit, right, whole, seen.clusters, K, named, **about)
+
+
+def _drop(index: FrameSetIndex, correct: Bools, subset: str = "") -> Iterator[Count]:
+    """pm-0, pm-k, and the anchors between them, out of all and out of those that are right.
+
+    Paired on the same anchors: right within k implies right at 0, so that the drop is a count,
+    with an exact interval.
+    """
+    right = int(index.right_at_anchor(correct).sum())
+    whole = int(pm_k_of(index, correct, K).sum())
+    yield "pm0", _variant(WITH, subset), right, index.n
+    yield f"pm{K}", _variant(WITH, subset), whole, index.n
+    yield "pm_drop", _variant(DROP, subset), right - whole, index.n
+    yield "pm_flip_rate", _variant(SHARE, subset), right - whole, right
+
+
+def _drop_without_anchor(unit: Unit, index: FrameSetIndex, correct: Bools, **about: Any) -> Row:
+    """The drop where an anchor may be wrong and all around it right: no count any more."""
+    right = index.right_at_anchor(correct)
+    whole = pm_k_of(index, correct, K, anchor=False)
+    lost, gained = int((right & ~whole).sum()), int((whole & ~right).sum())
+    lo, hi = paired_difference(gained, lost, index.n, ALPHA)
+    return unit.row(
+        "pm_drop",
+        _variant(DROP, WITHOUT),
+        (lost - gained) / index.n,
+        n=index.n,
+        ci_lo=float(lo),
+        ci_hi=float(hi),
+        ci_method=PAIRED,
+        **about,
+    )
+
+
+def _offsets(index: FrameSetIndex, correct: Bools, subset: str = "") -> Iterator[Count]:
+    found = offset_errors(index, correct, max(K, index.reach))
+    given = zip(found.offset, found.wrong_given_right, found.present_given_right, strict=True)
+    every = zip(found.offset, found.wrong, found.present, strict=True)
+    for name, counts in (("anchor right", given), ("any anchor", every)):
+        for offset, wrong, present in counts:
+            variant = _variant(f"{offset:+d}, {name}" if offset else f"0, {name}", subset)
+            yield "pm_offset_error", variant, int(wrong), int(present)
+
+
+def _variant(reading: str, subset: str) -> str:
+    return f"{reading}; {subset}" if subset else reading

@@ -12,7 +12,7 @@ WITH plain AS (
         count(*) FILTER (WHERE correct_masked) AS masked
     FROM predictions
     WHERE benchmark NOT IN (
-        'imagenet_vid_robust', 'ytbb_robust',
+        'imagenet_vid_robust', 'ytbb_robust', 'frame_sets',
         'imagenet_p', 'imagenet_p_rendered', 'imagenet_p_on_the_fly'
     )
     GROUP BY ALL

@@ -24,6 +24,8 @@ WITH headline (benchmark, metric, variant, better) AS (
         ('distorted_sun_397', 'avg_top1_7', 'clean + 6 levels', 'higher'),
         ('imagenet_vid_robust', 'pm10', 'with anchor', 'higher'),
         ('ytbb_robust', 'pm10', 'with anchor', 'higher'),
+        ('frame_sets', 'pm10', 'with anchor', 'higher'),
+        ('reviewed_frame_sets', 'pm10', 'with anchor', 'higher'),
         ('cifar_100', 'top1', 'unmasked', 'higher'),
         ('caltech_101', 'top1', 'unmasked', 'higher'),
         ('caltech_256', 'top1', 'unmasked', 'higher'),

@@ -1,0 +1,107 @@
+"""Rows of a COCO results file, a part at a time: the file may be far larger than memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from ops.errors import ShiftlakeError
+
+# Bytes that are read at once, and the most one row may have: a mask is long, but not this long.
+_PART = 8 << 20
+_ROW = 64 << 20
+# A brace inside a row can look like the start of the next one; how many are tried.
+_CUTS = 20
+
+
+def rows_of(file: BinaryIO, where: object) -> Iterator[list[Any]]:
+    """Rows of a JSON list of objects, in parts of some ten thousand.
+
+    Parameters
+    ----------
+    file : binary file
+        Open for reading.
+    where : object
+        Names the file in an error.
+
+    Yields
+    ------
+    list
+        What the list holds, in its order, each entry as :mod:`json` reads it.
+
+    Raises
+    ------
+    ShiftlakeError
+        If the file is not a JSON list, is cut, or a single entry has more than 64 MiB; the place
+        is named in bytes.
+    """
+    data = file.read(_PART).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not data.startswith(b"["):
+        found = "nothing" if not data else f"{data[:40].decode(errors='replace')!r} ..."
+        raise _refused("a JSON list of results, [{...}, {...}]", found, where)
+    # In the file, of the first byte of what is held.
+    position = file.tell() - len(data) + 1
+    data = data[1:]
+    while part := file.read(_PART):
+        data += part
+        rows, used = _whole_rows(data, position, where)
+        if rows:
+            yield rows
+        elif len(data) > _ROW:
+            raise _refused(
+                f"rows of at most {_ROW >> 20} MiB", f"more, at byte {position:,}", where
+            )
+        data, position = data[used:], position + used
+    yield _parsed(b"[" + data, position - 1, where)
+
+
+def _whole_rows(data: bytes, position: int, where: object) -> tuple[list[Any], int]:
+    """The rows that end within `data`, and how many bytes they take with the comma behind them."""
+    first: ShiftlakeError | None = None
+    end = len(data)
+    for _ in range(_CUTS):
+        cut, end = _last_cut(data, end)
+        if cut < 0:
+            break
+        try:
+            return _parsed(b"[" + data[:cut] + b"]", position - 1, where), cut + 1
+        except ShiftlakeError as error:
+            first = first or error
+    if first is not None:
+        raise first
+    return [], 0
+
+
+def _last_cut(data: bytes, end: int) -> tuple[int, int]:
+    """The last comma between two closed braces before `end`, and the brace behind it."""
+    while (brace := data.rfind(b"{", 0, end)) > 0:
+        before = data[max(0, brace - 4096) : brace].rstrip()
+        if before.endswith(b",") and before[:-1].rstrip().endswith(b"}"):
+            comma = data.rfind(b",", 0, brace)
+            return comma, brace
+        end = brace
+    return -1, -1
+
+
+def _parsed(text: bytes, position: int, where: object) -> list[Any]:
+    try:
+        rows = json.loads(text)
+    except json.JSONDecodeError as error:
+        at = position + len(error.doc[: error.pos].encode())
+        raise _refused("a whole JSON list", f"{error.msg} at byte {at:,}", where) from error
+    except (ValueError, RecursionError) as error:
+        raise _refused("JSON", f"{type(error).__name__}: {error}", where) from error
+    if not isinstance(rows, list):
+        raise _refused("a JSON list", type(rows).__name__, where)
+    return rows
+
+
+def _refused(expected: str, found: str, where: object) -> ShiftlakeError:
+    return ShiftlakeError(
+        "The results file cannot be read.",
+        expected=expected,
+        found=found,
+        where=where,
+        remedy="write it again in COCO's format for results of detection",
+    )

@@ -1,0 +1,298 @@
+"""A video file, frame by exact frame.
+
+Positions are found in the file's own table of packets, never by multiplying with a rate: a frame
+is kept if and only if the decoder returns it with the time that the table has for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import av
+import numpy as np
+from av.video.reformatter import Colorspace, VideoReformatter
+
+from ops.errors import ShiftlakeError
+from ops.video.decoding.containers import check_size, open_container, picture_stream
+from ops.video.decoding.damage import Damage
+from ops.video.decoding.orientation import orientation, upright
+from ops.video.decoding.packet_table import PacketTable, read_packets
+from ops.video.decoding.picture import Picture, PictureType
+from ops.video.decoding.rate import frame_rate
+from ops.video.decoding.unreadable import UnreadableVideo
+from ops.video.decoding.video import Video
+
+_TYPES: dict[int, PictureType] = {1: "I", 2: "P", 3: "B"}
+_MATRICES = {
+    0: "rgb",
+    1: "bt709",
+    4: "fcc",
+    5: "bt470bg",
+    6: "smpte170m",
+    7: "smpte240m",
+    8: "ycgco",
+    9: "bt2020nc",
+    10: "bt2020c",
+}
+_UNTAGGED = 2
+_HD = 720
+# Formats in which pictures that no other refers to are known as such, and may be left out on the
+# way to the first wanted one. HEVC's mark speaks of one of several layers only.
+_MARKS_UNREFERRED = frozenset({"h264", "mpeg1video", "mpeg2video", "mpeg4"})
+# Frames apart from which on it is cheaper to look for a place anew than to decode what is between.
+_APART = 12
+# The last resort begins at the first frame; beyond so many packets it would cost minutes.
+_LAST_RESORT = 2_000
+
+
+class _Look(NamedTuple):
+    """Size and orientation of frames as they are stored."""
+
+    width: int
+    height: int
+    degrees: int
+    mirrored: bool
+
+
+class VideoFile(Video):
+    """A file of any of the containers in :mod:`ops.video.decoding.containers`.
+
+    Parameters
+    ----------
+    path : Path
+    untagged_hd_is_bt709 : bool
+        Take untagged pictures of 720 rows and more for BT.709, as they mostly are, and not for
+        BT.601 as every reader does by default.
+
+    Raises
+    ------
+    UnreadableVideo
+        If it is missing, of no known format, without pictures or without exact times.
+    """
+
+    def __init__(self, path: Path, *, untagged_hd_is_bt709: bool = False) -> None:
+        self.where = path.name
+        self._path = path
+        self._hd_is_bt709 = untagged_hd_is_bt709
+        self._reformatter = VideoReformatter()
+        self._damaged: set[int] = set()
+        self._seen: _Look | None = None
+        self._container: Any = open_container(path)
+        try:
+            stream = picture_stream(self._container, self.where)
+            # libav's objects must not be asked anything once their file is closed.
+            context = stream.codec_context
+            self.codec = context.codec.canonical_name
+            self.color_space = _MATRICES.get(context.colorspace)
+            self._told = _Look(context.width, context.height, 0, False)
+            told = [float(rate) for rate in (stream.average_rate, stream.guessed_rate) if rate]
+            promised = stream.frames
+            self._stream = stream
+            self._table: PacketTable = read_packets(self._container, stream, self.where)
+        except av.FFmpegError as error:
+            self.close()
+            raise UnreadableVideo(found=str(error.strerror), where=self.where) from error
+        except BaseException:
+            self.close()
+            raise
+        self.n_frames = len(self._table.packets)
+        self.seconds = self._table.seconds
+        self.fps, self.variable_rate = frame_rate(self.seconds, self._table.tick, told)
+        self.problem = self._table.problem
+        if self.problem is None and promised > len(self._table.pts):
+            self.problem = f"cut short: {len(self._table.pts)} of {promised} frames are in the file"
+
+    @property
+    def width(self) -> int:
+        """Pixels from left to right, as displayed."""
+        look = self._look
+        return look.height if look.degrees % 180 else look.width
+
+    @property
+    def height(self) -> int:
+        """Pixels from top to bottom, as displayed."""
+        look = self._look
+        return look.width if look.degrees % 180 else look.height
+
+    @property
+    def rotation(self) -> int:
+        """Degrees, anticlockwise, by which stored pictures were turned: 0, 90, 180 or 270."""
+        return self._look.degrees
+
+    @property
+    def n_damaged(self) -> int:
+        """Frames asked for up to now that could not be given, each counted once."""
+        return len(self._damaged)
+
+    @property
+    def _look(self) -> _Look:
+        """What the first decoded frame was like; decodes one where none was asked for yet."""
+        if self._seen is None and self._container is not None:
+            for _ in self._decoded(int(self._table.packets[0]), {0}, hurried=False):
+                break
+        return self._seen or self._told
+
+    def close(self) -> None:
+        """Let go of the file; it cannot be read after that."""
+        container, self._container = self._container, None
+        self._stream = None
+        if container is not None:
+            container.close()
+
+    def pictures(self, indices: Sequence[int]) -> Iterator[Picture]:
+        """Give frames one at a time; see :meth:`Video.pictures`."""
+        for run in self._runs(self._asked(indices)):
+            left = dict.fromkeys(run, "it does not decode")
+            for start, hurried in self._starts(run[0]):
+                for picture in self._decoded(start, set(left), hurried=hurried):
+                    if picture.problem is None:
+                        del left[picture.index]
+                        yield picture
+                    else:
+                        left[picture.index] = picture.problem
+                if not left:
+                    break
+            self._damaged |= left.keys()
+            for index, problem in left.items():
+                yield Picture(index, float(self.seconds[index]), None, None, problem)
+
+    def _runs(self, asked: Sequence[int]) -> Iterator[list[int]]:
+        """Part frames into runs that are decoded each from one start."""
+        run: list[int] = []
+        for index in asked:
+            if run and index - run[-1] > _APART:
+                place = self._table.start_of(index)
+                start = self._table.starts[place] if place >= 0 else 0
+                if start > self._table.packets[run[-1]] + _APART:
+                    yield run
+                    run = []
+            run.append(index)
+        if run:
+            yield run
+
+    def _starts(self, index: int) -> Iterator[tuple[int, bool]]:
+        """Packets to begin at, the nearest first, and whether to hurry on the way from there."""
+        place = self._table.start_of(index)
+        keys = self._table.starts
+        nearest = int(keys[place]) if place >= 0 else 0
+        yield nearest, self.codec in _MARKS_UNREFERRED
+        before = int(keys[place - 1]) if place > 0 else 0
+        yield before, False
+        if 0 < before <= _LAST_RESORT:
+            yield 0, False
+
+    def _decoded(self, start: int, wanted: set[int], *, hurried: bool) -> Iterator[Picture]:
+        """Decode from a packet on until every wanted frame was met, or cannot be any more."""
+        table, context = self._table, self._open_stream().codec_context
+        needed = {int(table.packets[index]) for index in wanted}
+        last = max(needed)
+        damage = Damage(table, start)
+        held: list[Picture] = []
+        for place, packet in self._packets_from(start):
+            context.skip_frame = "NONREF" if hurried and place not in needed else "DEFAULT"
+            frames = _fed(context, packet)
+            if frames is None:
+                damage.found_in(place)
+                frames = []
+            if place >= last:
+                # What is still held back; further packets would cost a frame each.
+                frames += _fed(context, None) or []
+            for frame in frames:
+                index = table.frame_at.get(frame.pts)
+                if frame.is_corrupt and frame.pts in table.packet_at:
+                    damage.found_in(table.packet_at[frame.pts])
+                if index in wanted:
+                    held.append(self._picture(index, frame))
+                while held and frame.pts is not None and damage.is_known(held[0].index, frame.pts):
+                    yield damage.judged(held.pop(0))
+            if place >= last:
+                break
+        yield from map(damage.judged, held)
+
+    def _picture(self, index: int, frame: Any) -> Picture:
+        seconds, kind = float(self.seconds[index]), _TYPES.get(int(frame.pict_type))
+        degrees, mirrored = orientation(frame)
+        look = _Look(frame.width, frame.height, degrees, mirrored)
+        if self._seen is None and not frame.is_corrupt:
+            check_size(frame.width, frame.height, self.where)
+            self._seen = look
+        if self._seen not in (None, look):
+            size = f"{frame.width} x {frame.height} pixels"
+            return Picture(index, seconds, kind, None, f"of another size or turn: {size}")
+        if frame.is_corrupt:
+            return Picture(index, seconds, kind, None, "the decoder flags it as damaged")
+        matrix = None
+        if self._hd_is_bt709 and frame.colorspace == _UNTAGGED and frame.height >= _HD:
+            matrix = Colorspace.ITU709
+        rgb = self._reformatter.reformat(
+            frame, format="rgb24", src_colorspace=matrix, threads=1
+        ).to_ndarray()
+        return Picture(index, seconds, kind, upright(np.asarray(rgb), degrees, mirrored))
+
+    def _packets_from(self, start: int) -> Iterator[tuple[int, Any]]:
+        """Packets of the file from one on, with their numbers.
+
+        Some containers are searched by place in the file and land late: then from one key
+        further back, and at last from the beginning.
+        """
+        table, stream = self._table, self._open_stream()
+        keys = table.starts
+        place = int(np.searchsorted(keys, start, side="right")) - 1
+        for target in {place: None, place - 1: None, place - 3: None}:
+            if target < 0:
+                break
+            try:
+                self._container.seek(int(table.pts[keys[target]]), stream=stream)
+            except av.FFmpegError:
+                break
+            packets = self._numbered()
+            first = next(packets, None)
+            if first is not None and first[0] <= start:
+                yield from (pair for pair in chain((first,), packets) if pair[0] >= start)
+                return
+        self._reopen()
+        yield from (pair for pair in self._numbered() if pair[0] >= start)
+
+    def _numbered(self) -> Iterator[tuple[int, Any]]:
+        """Packets from where the file stands, from the first that is in the table on."""
+        place = None
+        try:
+            for packet in self._container.demux(self._open_stream()):
+                if not packet.size:
+                    continue
+                known = self._table.packet_at.get(packet.pts) if packet.pts is not None else None
+                if known is not None:
+                    place = known
+                elif place is not None:
+                    place += 1
+                if place is not None:
+                    yield place, packet
+        except av.FFmpegError:
+            return
+
+    def _reopen(self) -> None:
+        self.close()
+        self._container = open_container(self._path)
+        self._stream = picture_stream(self._container, self.where)
+
+    def _open_stream(self) -> Any:
+        if self._stream is None:
+            raise ShiftlakeError(
+                "This video was closed.",
+                expected="an open video",
+                found="one that was closed",
+                where=self.where,
+                remedy="Read frames inside the `with open_video(...)` block.",
+            )
+        return self._stream
+
+
+def _fed(context: Any, packet: Any) -> list[Any] | None:
+    """Frames that come out for a packet; None where it does not decode."""
+    try:
+        return list(context.decode(packet))
+    except av.FFmpegError:
+        return None

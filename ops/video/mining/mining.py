@@ -1,0 +1,228 @@
+"""From a source of labelled videos to a sealed dataset of frame sets.
+
+A mining may stop anywhere. What was published stays, and the next one makes only what is missing;
+the bytes do not depend on how often it stopped or on how many workers it had. A video that is
+added changes neither the anchors nor the frames of another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ops.errors import ShiftlakeError
+from ops.parallel import map_shards
+from ops.shards.manifest import DatasetMissing, Manifest, read_manifest
+from ops.shards.resume import finished_shards
+from ops.shards.seal import Header, seal
+from ops.shards.write import ShardRecord
+from ops.storage import Root, open_root, paths
+from ops.video.mining.assembly import Seals, write_tables
+from ops.video.mining.examined import ExaminedClip, ExamineTask, examine
+from ops.video.mining.layout import RULES, ShardLayout, lay_out, libraries, mined_version
+from ops.video.mining.shard import MiningTask, mine_shard
+from ops.video.mining.tables import dataset_of
+
+if TYPE_CHECKING:
+    from ops.catalog import Catalog
+    from ops.video.sources import VideoSource
+
+Progress = Callable[[str, int, int], None]
+Log = Callable[[str], None]
+_CLIPS_A_TASK = 16
+
+
+def mine(
+    root: Root | str,
+    catalog: Catalog,
+    source: VideoSource,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    log: Log | None = None,
+) -> Manifest:
+    """Mine a source and seal ``frame_sets/<source>``; return at once if it is sealed as it is.
+
+    Parameters
+    ----------
+    root : Root or str
+        Takes the shards and the tables.
+    catalog : Catalog
+        Says how many classes the label space has.
+    source : VideoSource
+        Videos, labels, and the choices of the mining.
+    workers : int, optional
+        Processes; the usable CPUs by default. The result does not depend on it.
+    progress : callable, optional
+        Called as ``progress(dataset, sets done, sets in all)``.
+    log : callable, optional
+        Takes a line of text now and then.
+
+    Returns
+    -------
+    Manifest
+        Its version also names the tables beside the shards, and their hashes stand in it.
+
+    Raises
+    ------
+    ShiftlakeError
+        If no video gives a frame set, a video changes meanwhile, or the labels cannot be read. A
+        video that is missing, broken or without labels is a row of the tables, and no error.
+    """
+    root = open_root(root)
+    dataset = dataset_of(source.name)
+    opened = pickle.dumps(source)
+    n_classes = _n_classes(catalog, source)
+    clips = _examine_all(source, opened, n_classes, workers)
+    version = mined_version(source, clips)
+    standing = _standing(root, dataset, source.name, version)
+    if standing is not None:
+        return standing
+    n_sets = sum(len(clip.anchors) for clip in clips)
+    if not n_sets:
+        raise _nothing(source, clips)
+    if log:
+        states = Counter(str(clip.row["status"]) for clip in clips)
+        told = ", ".join(f"{count:,} {state}" for state, count in sorted(states.items()))
+        log(f"{dataset}: {len(clips):,} videos ({told}), {n_sets:,} frame sets")
+    places = len(source.entry.mining.offsets)
+    layouts = lay_out(clips, places, version, source.name)
+    records = _mine_all(root, dataset, opened, version, clips, layouts, workers, progress, log)
+    names = [layout.name for layout in layouts]
+    tables = write_tables(root, source.name, version, names, clips, places)
+    if not tables["frames"]["rows"]:
+        raise _nothing(source, clips)
+    # A shard of which every anchor was damaged is no shard.
+    for record in records:
+        if not record.entry.n_samples:
+            root.remove(paths.shard(dataset, record.entry.name))
+    manifest = seal(
+        root,
+        _header(source, tables),
+        version,
+        [record for record in records if record.entry.n_samples],
+        written=tables["frames"]["rows"],
+    )
+    root.remove_folder(paths.shard_part(dataset, version))
+    if log:
+        log(f"{dataset}: sealed {manifest.n_samples:,} frames as {version}")
+    return manifest
+
+
+def _n_classes(catalog: Catalog, source: VideoSource) -> int:
+    if source.label_space not in catalog.label_spaces:
+        raise ShiftlakeError(
+            "The labels of a source are of no known label space.",
+            expected=f"one of {', '.join(catalog.label_spaces)}",
+            found=source.label_space,
+            where=f"source {source.name}",
+            remedy="correct label_space in source.yaml",
+        )
+    return catalog.label_spaces[source.label_space]
+
+
+def _examine_all(
+    source: VideoSource, opened: bytes, n_classes: int, workers: int | None
+) -> list[ExaminedClip]:
+    """A first look at all clips, in the order of their keys."""
+    keys = sorted(source.keys())
+    tasks = [
+        ExamineTask(opened, tuple(keys[start : start + _CLIPS_A_TASK]), n_classes)
+        for start in range(0, len(keys), _CLIPS_A_TASK)
+    ]
+    found = dict(map_shards(examine, tasks, workers=workers))
+    return [clip for at in range(len(tasks)) for clip in found[at]]
+
+
+def _mine_all(
+    root: Root,
+    dataset: str,
+    opened: bytes,
+    version: str,
+    clips: Sequence[ExaminedClip],
+    layouts: Sequence[ShardLayout],
+    workers: int | None,
+    progress: Progress | None,
+    log: Log | None,
+) -> list[ShardRecord]:
+    """Mine what is not finished yet; the notes of all shards."""
+    stamps = {clip.key: clip.stamp for clip in clips if clip.stamp is not None}
+    records = finished_shards(root, dataset, version)
+    todo = [layout for layout in layouts if layout.name not in records]
+    if records and log:
+        log(f"{dataset}: {len(records)} of {len(layouts)} shards were finished before")
+    tasks = [
+        MiningTask(
+            root,
+            opened,
+            version,
+            layout.name,
+            layout.sets,
+            {key: stamps[key] for key, _ in layout.sets},
+        )
+        for layout in todo
+    ]
+    total = sum(len(layout.sets) for layout in layouts)
+    seen = total - sum(len(layout.sets) for layout in todo)
+    for position, record in map_shards(mine_shard, tasks, workers=workers):
+        records[todo[position].name] = record
+        seen += len(todo[position].sets)
+        if progress:
+            progress(dataset, seen, total)
+    return list(records.values())
+
+
+def _header(source: VideoSource, tables: Seals) -> Header:
+    config = source.entry.mining
+    return Header(
+        name=dataset_of(source.name),
+        label_space=source.label_space,
+        synthetic=source.entry.synthetic,
+        parameters={"k": config.k, "stride": config.stride, "label_rule": source.rule},
+        renderer={
+            "name": "mining",
+            "version": RULES,
+            "parameters": config.model_dump(mode="json"),
+            "seed": config.seed,
+            "labels_sha256": source.fingerprint(),
+            "libraries": libraries(),
+            "tables": tables,
+        },
+        licence=source.entry.licence,
+    )
+
+
+def _standing(root: Root, dataset: str, source: str, version: str) -> Manifest | None:
+    """The seal, if it is of this version and all it names is there."""
+    try:
+        manifest = read_manifest(root, dataset)
+    except DatasetMissing:
+        return None
+    if manifest.version != version:
+        return None
+    for entry in manifest.shards:
+        if root.size(paths.shard(dataset, entry.name)) != entry.bytes:
+            return None
+    for table, sealed in (manifest.renderer or {}).get("tables", {}).items():
+        try:
+            data = root.read_bytes(paths.mined(source, version, f"{table}.parquet"))
+        except FileNotFoundError:
+            return None
+        if hashlib.sha256(data).hexdigest() != sealed["sha256"]:
+            return None
+    return manifest
+
+
+def _nothing(source: VideoSource, clips: Sequence[ExaminedClip]) -> ShiftlakeError:
+    states = Counter(str(clip.row["status"]) for clip in clips)
+    reasons = [f"{clip.row['file']}: {clip.row['reason']}" for clip in clips if clip.row["reason"]]
+    return ShiftlakeError(
+        "No frame set could be mined.",
+        expected="at least one video with a frame that shows a class",
+        found=f"{len(clips):,} videos: {dict(sorted(states.items()))}, such as {reasons[:3]}",
+        where=f"source {source.name}",
+        remedy="shiftlake video check shows what the labels name and what is on disk",
+    )

@@ -1,0 +1,144 @@
+"""Mine the sets of one shard: decode them, publish the tar, and note what its tables will hold."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ops.shards.write import ShardRecord, ShardWriter
+from ops.storage import Root, paths
+from ops.video.mining.examined import opened
+from ops.video.mining.identity import Stamp, require_same
+from ops.video.mining.neighbours import PlannedSet, plan_set
+from ops.video.mining.published import plan_published
+from ops.video.mining.rows import Rows, samples_of
+from ops.video.mining.seen import SeenFrames
+from ops.video.mining.tables import MINED_TABLES, dataset_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ops.shards.sample import Sample
+    from ops.video.clip import Clip
+    from ops.video.decoding import Video
+    from ops.video.mining.taking import TakenSet
+    from ops.video.sources import VideoSource
+
+# The tables that come out of shards; that of videos is made of these and of the first look.
+PARTS = ("frames", "left_out", "pairs")
+
+
+@dataclass(frozen=True)
+class MiningTask:
+    """All a worker needs to make one shard.
+
+    Attributes
+    ----------
+    root : Root
+    source : bytes
+        The pickled source.
+    version, name : str
+        Of the mining, and of the shard.
+    sets : tuple of (str, int)
+        Clip and anchor of every set, in the order of their keys.
+    stamps : dict of str to Stamp
+        What the file of each clip looked like when it was hashed.
+    """
+
+    root: Root
+    source: bytes
+    version: str
+    name: str
+    sets: tuple[tuple[str, int], ...]
+    stamps: dict[str, Stamp]
+
+
+def part_path(dataset: str, version: str, shard: str, table: str) -> str:
+    """Where the rows that came out of a shard wait for the seal."""
+    return paths.shard_part(dataset, version, f"{shard}.{table}.parquet")
+
+
+def mine_shard(task: MiningTask) -> ShardRecord:
+    """Mine and publish one shard, then the note that it is finished.
+
+    Raises
+    ------
+    ShiftlakeError
+        If a video changed since it was hashed, or the disk is full; nothing is published then.
+    """
+    from ops.video.mining.similarity import one_thread
+
+    source = opened(task.source)
+    dataset = dataset_of(source.name)
+    rows: Rows = {table: [] for table in PARTS}
+    with one_thread(), ShardWriter(task.root, dataset, task.version, task.name) as writer:
+        for key, sets in groupby(task.sets, key=itemgetter(0)):
+            anchors = [anchor for _, anchor in sets]
+            for samples, found in _mined(source, key, anchors, task.stamps[key]):
+                for sample in samples:
+                    writer.add(sample)
+                for table in PARTS:
+                    rows[table] += found[table]
+        # Before the note that finish() writes: whoever finds the note finds its rows.
+        for table in PARTS:
+            path = part_path(dataset, task.version, task.name, table)
+            task.root.write_bytes(path, _parquet(rows, table, source.name, task.version))
+        return writer.finish()
+
+
+def _mined(
+    source: VideoSource, key: str, anchors: list[int], stamp: Stamp
+) -> Iterator[tuple[list[Sample], Rows]]:
+    """Samples and rows of the sets of one clip."""
+    from ops.video.decoding import open_video
+
+    clip = source.clip(key)
+    assert clip.path is not None
+    require_same(clip.path, stamp, clip.file)
+    hd_is_bt709 = source.entry.mining.untagged_hd_is_bt709
+    with open_video(clip.path, untagged_hd_is_bt709=hd_is_bt709) as video:
+        seen = SeenFrames(clip, video.seconds, video.width, video.height)
+        for anchor in anchors:
+            planned = _planned(source, clip, seen, video, anchor)
+            taken = _taken(video, planned, source)
+            yield samples_of(taken, clip, seen, video.fps, source.name)
+    require_same(clip.path, stamp, clip.file)
+
+
+def _planned(
+    source: VideoSource, clip: Clip, seen: SeenFrames, video: Video, anchor: int
+) -> PlannedSet:
+    config = source.entry.mining
+    published = source.frame_sets(clip.key)
+    if published is None:
+        return plan_set(anchor, seen, video.seconds, video.fps, config, source.rule)
+    return plan_published(anchor, published, video.n_frames, config, clip.key)
+
+
+def _taken(video: Video, planned: PlannedSet, source: VideoSource) -> TakenSet:
+    from ops.video.decoding import UnreadableVideo
+    from ops.video.mining.taking import TakenSet, take_set
+
+    try:
+        return take_set(video, planned, source.entry.mining)
+    except UnreadableVideo as error:
+        # The index promised what the decoder could not keep.
+        reason = str(error.found)
+        lost = TakenSet(planned.anchor)
+        lost.left_out.update({at: (why, None) for at, why in planned.left_out.items()})
+        lost.left_out.update({each.offset: ("damaged", reason) for each in planned.frames})
+        return lost
+
+
+def _parquet(rows: Rows, table: str, source: str, version: str) -> bytes:
+    stamped = [{"source": source, "mined_version": version, **row} for row in rows[table]]
+    target = io.BytesIO()
+    made = pa.Table.from_pylist(stamped, schema=MINED_TABLES[table])
+    pq.write_table(made, target, compression="zstd")
+    return target.getvalue()

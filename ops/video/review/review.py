@@ -1,0 +1,345 @@
+"""A review of one mining: what there is to decide, what was decided, and recording more."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections import ChainMap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from threading import RLock
+from typing import TYPE_CHECKING, Literal
+
+from ops.errors import ShiftlakeError
+from ops.shards.manifest import read_manifest
+from ops.storage import Root, paths
+from ops.storage.journal import Journal
+from ops.video.mining.tables import dataset_of
+from ops.video.review.class_names import class_names
+from ops.video.review.decisions import Decisions
+from ops.video.review.events import TOOL_VERSION, Event, read_events, record_of, reviewer_name
+from ops.video.review.items import AnchorItem, PairItem, read_items
+from ops.video.review.order import Order, anchor_order, pair_order
+from ops.video.review.progress import Progress, progress_of
+from ops.video.review.refused import OlderMining, check_event, no_such_mining
+
+if TYPE_CHECKING:
+    from ops.catalog import Catalog
+
+Stage = Literal["anchors", "pairs", "joint"]
+
+_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+@dataclass
+class Review:
+    """A review of the mined frame sets of one source. Made with :meth:`open`.
+
+    Safe to use from several threads; several processes may review the same sets at once.
+
+    Attributes
+    ----------
+    root : Root
+    source : str
+    mined_version : str
+        Of the mining that is reviewed.
+    label_space : str
+    class_names : tuple of str
+        By label.
+    anchors : tuple of AnchorItem
+        Ascending by frame set.
+    pairs : tuple of PairItem
+        Ascending by sample key.
+    """
+
+    root: Root
+    source: str
+    mined_version: str
+    label_space: str
+    class_names: tuple[str, ...]
+    anchors: tuple[AnchorItem, ...]
+    pairs: tuple[PairItem, ...]
+    _current: bool = True
+    _orders: dict[tuple[str, str, str], list[str]] = field(default_factory=dict, repr=False)
+    _lock: RLock = field(default_factory=RLock, repr=False)
+
+    def __post_init__(self) -> None:
+        self._folder = paths.review_events(self.source, self.mined_version)
+        self._journal = Journal(self.root, self._folder)
+        self._decisions = Decisions(self.anchors, self.pairs)
+        self._anchor_of = {item.frame_set: item for item in self.anchors}
+        self._pair_of = {item.sample_key: item for item in self.pairs}
+        # Sealing publishes a manifest anew; looking at its time is cheaper than reading it.
+        self._sealed_at = self._seal_time()
+        self._newest = ""
+
+    @classmethod
+    def open(
+        cls, root: Root, source: str, catalog: Catalog | None = None, version: str | None = None
+    ) -> Review:
+        """Open the review of a source.
+
+        Parameters
+        ----------
+        root : Root
+        source : str
+        catalog : Catalog, optional
+            Tells how many classes a label space of an overlay has.
+        version : str, optional
+            An older mining, to look at what was decided; nothing can be recorded for it.
+
+        Raises
+        ------
+        ShiftlakeError
+            If the source is not mined, its tables are damaged, or a stored decision is.
+        """
+        manifest = read_manifest(root, dataset_of(source))
+        try:
+            anchors, pairs = read_items(
+                root, source, None if version in (None, manifest.version) else version
+            )
+        except ShiftlakeError as error:
+            if version in (None, manifest.version):
+                raise
+            raise no_such_mining(root, source, str(version)) from error
+        labels = {label for item in anchors for label in item.labels}
+        labels |= {label for item in pairs for label in item.labels}
+        review = cls(
+            root,
+            source,
+            version or manifest.version,
+            manifest.label_space,
+            class_names(manifest.label_space, catalog, max(labels, default=-1) + 1),
+            anchors,
+            pairs,
+            _current=version in (None, manifest.version),
+        )
+        review.refresh()
+        return review
+
+    def anchor(self, frame_set: str) -> AnchorItem:
+        """An anchor by its frame set; KeyError where there is none."""
+        return self._anchor_of[frame_set]
+
+    def pair(self, sample_key: str) -> PairItem:
+        """A pair by its neighbour's key; KeyError where there is none."""
+        return self._pair_of[sample_key]
+
+    def has_anchor(self, frame_set: str) -> bool:
+        """Whether there is such an anchor."""
+        return frame_set in self._anchor_of
+
+    def has_pair(self, sample_key: str) -> bool:
+        """Whether there is such a pair."""
+        return sample_key in self._pair_of
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All events known, by time; equal times by id."""
+        known = self._decisions.votes.events.values()
+        return tuple(sorted(known, key=lambda event: (event.at, event.id)))
+
+    @property
+    def n_events(self) -> int:
+        """Number of events known."""
+        return len(self._decisions.votes.events)
+
+    @property
+    def events_sha256(self) -> str:
+        """Changes with any event; the same whoever recorded them in which file."""
+        content = hashlib.sha256()
+        for event in sorted(self._decisions.votes.events.values(), key=lambda event: event.id):
+            content.update(json.dumps(record_of(event), sort_keys=True).encode() + b"\n")
+        return content.hexdigest()
+
+    def record(self, events: Iterable[Event]) -> Decisions:
+        """Record decisions; once this returns they are on disk.
+
+        Events already known by their id are not recorded again. Those without a time get the time
+        now, or just after the newest event known, should the clock be behind it.
+
+        Parameters
+        ----------
+        events : iterable of Event
+            Recorded all or, if one is refused, none.
+
+        Returns
+        -------
+        Decisions
+            What follows from all events known now.
+
+        Raises
+        ------
+        OlderMining
+            If the frames were mined anew since this review was opened, or an event is of another
+            mining.
+        ShiftlakeError
+            If a subject is unknown, a verdict does not fit it, a label is no class, an event is
+            withdrawn that is not the reviewer's, an id stands for two decisions, or the disk is
+            full.
+        """
+        with self._lock:
+            self.refresh()
+            self._require_current()
+            new: dict[str, Event] = {}
+            known = ChainMap(new, self._decisions.votes.events)
+            for event in events:
+                check_event(self, event, known)
+                if event.id not in known:
+                    new[event.id] = event
+            if new:
+                now = self._now()
+                stamped = [
+                    event
+                    if event.at and event.tool_version
+                    else event.model_copy(
+                        update={
+                            "at": event.at or now,
+                            "tool_version": event.tool_version or TOOL_VERSION,
+                        }
+                    )
+                    for event in new.values()
+                ]
+                self._journal.append([record_of(event) for event in stamped])
+                self._take(stamped)
+            return self._decisions
+
+    def refresh(self) -> Decisions:
+        """Take up what other processes have recorded."""
+        with self._lock:
+            if records := self._journal.read_new():
+                self._take(read_events(records, self.root.at(self._folder)))
+            return self._decisions
+
+    def decisions(self) -> Decisions:
+        """What follows from all events known; kept up to date, not a copy."""
+        return self._decisions
+
+    def as_of(self, at: str) -> Review:
+        """The review with only the events up to a time, to look at; nothing can be recorded."""
+        with self._lock:
+            earlier = replace(self, _current=False, _orders={}, _lock=RLock())
+            earlier._take([event for event in self.events if event.at <= at])
+            return earlier
+
+    def queue(
+        self,
+        reviewer: str,
+        stage: Stage,
+        order: Order = "suspicious",
+        *,
+        raters: int | None = None,
+        limit: int | None = None,
+    ) -> list[str]:
+        """What a reviewer still has to do.
+
+        Parameters
+        ----------
+        reviewer : str
+        stage : {"anchors", "pairs", "joint"}
+            Anchors without a verdict of this reviewer; pairs without one, unless their anchor is
+            bad or contested; what is contested and has no joint vote of this reviewer, anchors
+            first, for they decide about their pairs.
+        order : {"suspicious", "random", "set"}
+            As in :func:`ops.video.review.order.pair_order`; the joint review goes by name.
+        raters : int, optional
+            Leave out what so many others have judged already: with 1, reviewers share the work. By
+            default everyone judges everything.
+        limit : int, optional
+            Only so many.
+
+        Returns
+        -------
+        list of str
+            Frame sets, sample keys, or for ``joint`` both.
+        """
+        with self._lock:
+            name, votes = reviewer_name(reviewer), self._decisions.votes
+            found: list[str] = []
+            if stage == "joint":
+                contested = self._decisions.contested()
+                found = [key for key in contested if name not in votes.counting("joint", key)]
+                return found[:limit]
+            for subject in self._ordered(name, stage, order):
+                if len(found) == limit:
+                    break
+                counting = votes.counting("anchor" if stage == "anchors" else "pair", subject)
+                if name in counting or (raters is not None and len(counting) >= raters):
+                    continue
+                if stage == "anchors" or self._is_worth_judging(subject):
+                    found.append(subject)
+            return found
+
+    def undo(self, reviewer: str) -> Event | None:
+        """Withdraw the newest decision that a person entered; what held before it holds again.
+
+        Joint votes that were entered at once are withdrawn at once. The withdrawal is an event,
+        too: nothing is removed.
+
+        Returns
+        -------
+        Event or None
+            What was withdrawn; None where there is nothing left.
+        """
+        with self._lock:
+            self.refresh()
+            name = reviewer_name(reviewer)
+            withdrawn = self._decisions.votes.latest(name)
+            self.record(
+                Event(
+                    id=uuid.uuid4().hex,
+                    kind="undo",
+                    reviewer=name,
+                    mined_version=self.mined_version,
+                    subject=event.id,
+                )
+                for event in withdrawn
+            )
+            return withdrawn[-1] if withdrawn else None
+
+    def progress(self) -> Progress:
+        """How much each reviewer has done, and what is decided."""
+        with self._lock:
+            return progress_of(self._decisions, len(self.anchors), len(self.pairs))
+
+    def _take(self, events: Sequence[Event]) -> None:
+        self._decisions.add(events)
+        self._newest = max(self._newest, *(event.at for event in events), "")
+
+    def _now(self) -> str:
+        now = datetime.now(UTC).strftime(_TIME)
+        if now > self._newest:
+            return now
+        # The newest verdict of a reviewer counts, also where a clock was put back.
+        try:
+            newest = datetime.strptime(self._newest, _TIME)
+            return (newest + timedelta(microseconds=1)).strftime(_TIME)
+        except OverflowError:
+            return self._newest
+
+    def _ordered(self, reviewer: str, stage: Stage, order: Order) -> list[str]:
+        key = (reviewer, stage, order)
+        if key not in self._orders:
+            if stage == "anchors":
+                made = anchor_order(self.anchors, self.mined_version, reviewer, order)
+            else:
+                made = pair_order(self.pairs, self.mined_version, reviewer, order)
+            self._orders[key] = made
+        return self._orders[key]
+
+    def _is_worth_judging(self, sample_key: str) -> bool:
+        state = self._decisions.anchor(self._pair_of[sample_key].frame_set).state
+        return state not in ("bad", "contested")
+
+    def _seal_time(self) -> float | None:
+        return self.root.modified(paths.manifest(dataset_of(self.source)))
+
+    def _require_current(self) -> None:
+        if self._current and (time := self._seal_time()) != self._sealed_at:
+            manifest = read_manifest(self.root, dataset_of(self.source))
+            self._current = manifest.version == self.mined_version
+            self._sealed_at = time
+        if not self._current:
+            raise OlderMining(self.root, self.source, self.mined_version)

@@ -1,0 +1,235 @@
+"""Reviewing mined frame sets: the page ``review``, and ``reviews`` about what people decided."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from ops.errors import ShiftlakeError
+from pipelines.cli.terminal import err, lake, out
+
+PORT = 3002
+# Published forms, and the files of each.
+_PUBLISHED = {
+    "pmsets": ("pmsets.json", "labels.json"),
+    "ytbb": ("anchor_labels.json", "pmk_labels.json"),
+}
+_FORMS = "csv (every decision); pmsets or ytbb (the published files, in a folder)."
+
+reviews = typer.Typer(
+    help="What people decided about mined frame sets: status, export, import, freeze, carry.",
+    no_args_is_help=True,
+)
+
+_Source = Annotated[str, typer.Argument(help="A source whose frame sets are mined.")]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command()(review)
+    app.add_typer(reviews, name="reviews")
+
+
+def review(
+    source: Annotated[
+        str | None, typer.Argument(help="A source whose frame sets are mined; all by default.")
+    ] = None,
+    port: Annotated[int, typer.Option(help="TCP port; 0 takes a free one.")] = PORT,
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on, for reviewers at other machines.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="Another name of this page, such as a proxy's; may be given again."),
+    ] = None,
+    reviewer: Annotated[
+        str | None, typer.Option(help="Sign in under this name in the printed address.")
+    ] = None,
+) -> None:
+    """Review mined frame sets in a browser, until interrupted."""
+    from ops.shards.manifest import read_manifest
+    from ops.video.mining.tables import dataset_of
+    from ops.video.review.events import reviewer_name
+    from pipelines.review_page import make_application, serve_reviews
+    from pipelines.review_page.serving import address_of, listening, names_of
+
+    _, root, catalog = lake()
+    if source is not None:
+        read_manifest(root, dataset_of(source))
+    if reviewer is not None:
+        try:
+            reviewer_name(reviewer)
+        except ValueError as error:
+            raise ShiftlakeError(
+                "This cannot be a reviewer's name.",
+                expected=str(error),
+                found=repr(reviewer),
+                where="--reviewer",
+                remedy="choose another name",
+            ) from error
+    where = listening(host, port)
+    taken = int(where.getsockname()[1])
+    names = names_of(host, taken, allow_host or ())
+    address = address_of(host, taken, source, reviewer)
+    if host is not None and host not in ("127.0.0.1", "localhost", "::1"):
+        err.print(
+            f"[yellow]Whoever reaches {host} can review under any name: there is no password, and "
+            "nothing is encrypted. Answers to: "
+            f"{', '.join(names)}[/yellow]",
+            highlight=False,
+        )
+
+    def started() -> None:
+        out.print(f"Review at {address}", highlight=False, soft_wrap=True)
+        out.print("Interrupt to stop; every decision that was confirmed is on disk.")
+
+    serve_reviews(make_application(root, catalog, names, source), where, started)
+
+
+@reviews.command()
+def status(source: _Source) -> None:
+    """How far a review is, how well people agree, and what came of it."""
+    from ops.video.review import Review, agreement, funnel
+
+    _, root, catalog = lake()
+    opened = Review.open(root, source, catalog)
+    progress = opened.progress()
+    table = Table(title=f"{source}, mining {opened.mined_version}")
+    for name in ("", "in all", "states", "by reviewer"):
+        table.add_column(name)
+    for name in ("anchors", "pairs", "joint"):
+        stage = getattr(progress, name)
+        table.add_row(name, f"{stage.total:,}", _counts(stage.states), _counts(stage.done))
+    out.print(table)
+    flow = Table(title="Funnel")
+    for name in ("", "reviewed", "accepted", "share"):
+        flow.add_column(name, justify="right" if name else "left")
+    for name, reviewed, accepted, share in funnel(opened).rows():
+        flow.add_row(name, f"{reviewed:,}", f"{accepted:,}", f"{share:.1%}")
+    out.print(flow)
+    agreed = agreement(opened)
+    if agreed.kappas:
+        found = Table(title="Agreement before joint review")
+        for name in ("", "reviewers", "items", "Fleiss' kappa"):
+            found.add_column(name, justify="right" if name else "left")
+        for kappa in agreed.kappas:
+            value = "-" if kappa.kappa is None else f"{kappa.kappa:.3f}"
+            name = f"{kappa.stage}, {kappa.question}"
+            found.add_row(name, str(kappa.raters), f"{kappa.items:,}", value)
+        out.print(found)
+
+
+@reviews.command()
+def export(
+    source: _Source,
+    target: Annotated[Path, typer.Argument(help="A CSV file, or a folder for published files.")],
+    form: Annotated[str, typer.Option(help=_FORMS)] = "csv",
+) -> None:
+    """Write all decisions to a CSV file, or what is accepted as published files."""
+    from ops.video.review import Review, export_csv, export_pmsets, export_ytbb
+
+    _, root, catalog = lake()
+    _require_form(form)
+    opened = Review.open(root, source, catalog)
+    if form == "csv":
+        target.write_text(export_csv(opened), "utf-8")
+        written = [target]
+    else:
+        found = export_pmsets(opened) if form == "pmsets" else export_ytbb(opened)
+        target.mkdir(parents=True, exist_ok=True)
+        written = [target / name for name in _PUBLISHED[form]]
+        for path, content in zip(written, found, strict=True):
+            path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    for path in written:
+        out.print(f"{path}", highlight=False, soft_wrap=True)
+
+
+@reviews.command("import")
+def import_(
+    source: _Source,
+    path: Annotated[Path, typer.Argument(help="A CSV file, or a folder of published files.")],
+    form: Annotated[str, typer.Option(help=_FORMS)] = "csv",
+    anchors_csv: Annotated[
+        Path | None, typer.Option(help="With ytbb: the published table of anchors and classes.")
+    ] = None,
+    reviewer: Annotated[
+        str, typer.Option(help="Of published files: the name the decisions are kept under.")
+    ] = "official",
+) -> None:
+    """Take over decisions from files; importing twice adds nothing."""
+    from ops.video.review import import_csv, import_pmsets, import_ytbb
+
+    _, root, catalog = lake()
+    _require_form(form)
+    if form == "csv":
+        found = import_csv(root, source, catalog, path.read_text("utf-8"))
+    elif form == "pmsets":
+        files = [path / name for name in _PUBLISHED[form]]
+        found = import_pmsets(root, source, catalog, files[0], files[1], reviewer)
+    else:
+        files = [path / name for name in _PUBLISHED[form]]
+        found = import_ytbb(root, source, catalog, files[0], files[1], anchors_csv, reviewer)
+    out.print(
+        f"{found.recorded:,} decisions recorded, {found.known:,} were known; "
+        f"{len(found.left):,} names are not of this mining.",
+        highlight=False,
+    )
+
+
+@reviews.command()
+def freeze(
+    source: _Source,
+    allow_pending: Annotated[
+        bool, typer.Option("--allow-pending", help="Leave out what is not decided yet.")
+    ] = False,
+    seal: Annotated[
+        bool, typer.Option(help="Also seal what is accepted as a dataset of labels.")
+    ] = True,
+) -> None:
+    """Give the decisions as they stand a version, and seal what is accepted."""
+    from ops.video.review import freeze as freeze_review
+    from ops.video.review import seal_reviewed
+
+    _, root, catalog = lake()
+    frozen = freeze_review(root, source, catalog, allow_pending=allow_pending)
+    out.print(f"Frozen: {source}, version {frozen.version}", highlight=False)
+    if seal:
+        sealed = seal_reviewed(root, catalog, source, frozen.version)
+        out.print(f"Sealed: {sealed.name}, {sealed.n_samples:,} frames", highlight=False)
+
+
+@reviews.command()
+def carry(
+    source: _Source,
+    from_version: Annotated[str, typer.Argument(help="The older mining.")],
+) -> None:
+    """Take over decisions about an older mining whose pictures are still the same."""
+    from ops.video.review import carry as carry_review
+
+    _, root, catalog = lake()
+    found = carry_review(root, source, from_version, catalog)
+    out.print(
+        f"{found.recorded:,} decisions taken over, {found.known:,} were known; "
+        f"{found.changed:,} are about frames that changed or are gone.",
+        highlight=False,
+    )
+
+
+def _counts(found: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in found.items() if count)
+
+
+def _require_form(form: str) -> None:
+    known = ("csv", *_PUBLISHED)
+    if form not in known:
+        raise ShiftlakeError(
+            "There is no such form.",
+            expected=", ".join(known),
+            found=form,
+            where="--form",
+            remedy="choose one of these",
+        )

@@ -1,0 +1,307 @@
+// The page of one pass. A decision shows the next item at once and travels behind it.
+
+import { Caption } from "./caption.js";
+import { Joint } from "./joint.js";
+import { bindKeys, enable, pressed } from "./keys.js";
+import { Missing } from "./labels.js";
+import { Pace } from "./pace.js";
+import { Reasons } from "./reasons.js";
+import { ask, find, reviewer, source, worded } from "./shared.js";
+import { Stage } from "./stage.js";
+import { Unsaved, newId } from "./unsaved.js";
+import { showSaved } from "./saved.js";
+
+const pass = document.body.dataset.stage;
+const KIND = { anchors: "anchor", pairs: "pair", joint: "joint" }[pass];
+const AHEAD = 5;
+const FEW = 20;
+const AT_ONCE = 60;
+
+const me = reviewer();
+if (!me) location.replace(`/review/${encodeURIComponent(source)}`);
+
+const unsaved = new Unsaved(source);
+const stage = new Stage(find("#stage"));
+const pace = new Pace();
+const note = find("#note");
+const session = await ask("");
+const caption = new Caption(session.class_names);
+const reasons = pass === "pairs" || pass === "joint" ? new Reasons() : null;
+const missing = pass === "anchors" ? new Missing(session.class_names) : null;
+const joint = pass === "joint" ? new Joint(me, session.class_names, settledElsewhere) : null;
+
+let queue = []; // still to do, the first is shown
+let trail = []; // done, oldest first
+let back = 0; // how far we look back into the trail
+let made = []; // what can be withdrawn: {item, events, before}
+let left = 0;
+let done = 0;
+let seen = false;
+let filling = null;
+let showing = 0;
+
+showSaved(unsaved, session.mined_version);
+unsaved.addEventListener("refused", ({ detail }) => {
+  const gone = trail.filter((item) => item.subject === detail.subject);
+  trail = trail.filter((item) => item.subject !== detail.subject);
+  made = made.filter((one) => one.item.subject !== detail.subject);
+  done -= gone.length;
+  fill().then(progress, () => {});
+});
+find("#who").textContent = me;
+
+// -- where we are ------------------------------------------------------------------------------
+
+const current = () => (back ? trail[trail.length - back] : queue[0]);
+
+async function fill() {
+  filling ??= ask("/queue", {
+    stage: pass,
+    reviewer: me,
+    order: localStorage.getItem("shiftlake.order") ?? "suspicious",
+    raters: localStorage.getItem("shiftlake.raters") ?? 0,
+    limit: AT_ONCE + queue.length + unsaved.count,
+  }).finally(() => (filling = null));
+  const said = await filling;
+  if (said.mined_version !== session.mined_version) {
+    unsaved.dispatchEvent(new CustomEvent("stale", { detail: {} }));
+    return;
+  }
+  const ahead = new Set(queue.map((item) => item.subject));
+  const behind = new Set([...trail.map((item) => item.subject), ...waiting()]);
+  queue.push(...said.items.filter(({ subject }) => !ahead.has(subject) && !behind.has(subject)));
+  left = Math.max(queue.length, said.left - said.items.filter((item) => behind.has(item.subject)).length);
+}
+
+// Subjects whose decision the server may not know yet.
+const waiting = () => unsaved.entries.map((entry) => entry.event.subject);
+
+async function start() {
+  await unsaved.flush();
+  const mine = await ask("/mine", { stage: pass, reviewer: me, limit: 200 });
+  trail = mine.items;
+  made = trail.map((item) => ({ item, events: [item.decision.event], before: null }));
+  done = mine.total;
+  await fill();
+  await show();
+}
+
+async function show() {
+  const item = current();
+  const mark = ++showing;
+  seen = false;
+  enable(false);
+  note.value = item?.decision?.note ?? "";
+  find("#note-row").hidden = !note.value;
+  reasons?.show(item);
+  missing?.show(item);
+  joint?.show(item);
+  caption.show(item);
+  progress();
+  document.body.dataset.subject = item?.subject ?? "";
+  document.body.dataset.item = item?.kind ?? "";
+  find("#finished").hidden = Boolean(item);
+  find("#desk").hidden = !item;
+  if (!item) {
+    stage.clear();
+    return;
+  }
+  said(item);
+  seen = await stage.show(item);
+  if (mark !== showing) return;
+  pace.begin();
+  enable(true, seen ? null : "unsure");
+  for (const next of queue.slice(back ? 0 : 1, AHEAD + 1)) stage.prepare(next);
+  if (queue.length < FEW) fill().then(progress, () => {});
+}
+
+function said(item) {
+  const banner = find("#said");
+  const decision = item.decision;
+  banner.hidden = !decision;
+  if (decision) {
+    const verdict = worded(decision.verdict);
+    const why = decision.reasons?.length ? `: ${decision.reasons.join(", ")}` : "";
+    const place = back ? `${back} back. ` : "";
+    banner.textContent = `${place}You said ${verdict}${why}. A new verdict replaces it.`;
+  }
+  for (const button of document.querySelectorAll("[data-verdict]")) {
+    button.setAttribute("aria-pressed", String(decision?.verdict === button.dataset.verdict));
+  }
+}
+
+const plain = (count) => count.toLocaleString("en");
+
+function progress() {
+  const bar = find("#bar");
+  bar.max = Math.max(1, done + left);
+  bar.value = done;
+  find("#count").textContent = `${plain(done)} of ${plain(done + left)}`;
+  find("#pace").textContent = pace.text(left);
+  find("[data-do=back]").disabled = back >= trail.length;
+  find("[data-do=forward]").disabled = back === 0;
+  find("[data-do=undo]").disabled = made.length === 0;
+}
+
+// -- what a reviewer does ----------------------------------------------------------------------
+
+function event(verdict, more = {}) {
+  return {
+    id: newId(),
+    kind: KIND,
+    reviewer: me,
+    subject: current().subject,
+    verdict,
+    reasons: [],
+    labels: [],
+    note: note.value.trim(),
+    ms_spent: pace.spent(),
+    shown: trail.length - back + 1,
+    ...more,
+  };
+}
+
+function send(...events) {
+  const item = current();
+  made.push({ item, events: events.map((one) => one.id), before: item.decision ?? null });
+  for (const one of events) unsaved.add(session.mined_version, one);
+  const own = events.find((one) => one.reviewer === me) ?? events[0];
+  item.decision = { ...own, event: own.id };
+  if (back) {
+    back -= 1;
+  } else {
+    pace.end();
+    trail.push(queue.shift());
+    done += 1;
+    left -= 1;
+  }
+  show();
+}
+
+function decide(verdict) {
+  if (!current()) return;
+  if (verdict === "dissimilar" && !reasons.ready()) return;
+  send(
+    event(verdict, {
+      reasons: verdict === "dissimilar" ? reasons.chosen : [],
+      labels: missing ? missing.chosen : [],
+      ...(pass === "joint" ? { recorded_by: me } : {}),
+    }),
+  );
+}
+
+function settle() {
+  const votes = joint.votes();
+  if (!votes.length) return;
+  send(
+    ...votes.map((vote) =>
+      event(vote.verdict, {
+        reviewer: vote.reviewer,
+        reasons: vote.verdict === "dissimilar" ? vote.reasons : [],
+        labels: vote.verdict === "usable" ? vote.labels : [],
+        recorded_by: me,
+      }),
+    ),
+  );
+}
+
+// Everybody has voted, in another window: this one goes on as well.
+function settledElsewhere(item) {
+  if (back || queue[0] !== item) return;
+  const own = item.votes.find((vote) => vote.reviewer === me);
+  item.decision = { verdict: own?.joint ?? item.votes[0].joint };
+  trail.push(queue.shift());
+  done += 1;
+  left -= 1;
+  show();
+}
+
+function badAnchor() {
+  const item = current();
+  if (back || !item) return;
+  const bad = { ...event("bad"), kind: "anchor", subject: item.frame_set };
+  const gone = queue.filter((one) => one.frame_set === item.frame_set);
+  made.push({ item, events: [bad.id], gone });
+  unsaved.add(session.mined_version, bad);
+  queue = queue.filter((one) => one.frame_set !== item.frame_set);
+  left -= gone.length;
+  show();
+}
+
+function undo() {
+  const last = made.pop();
+  if (!last) return;
+  for (const id of last.events) {
+    const withdrawn = { id: newId(), kind: "undo", reviewer: me, subject: id };
+    unsaved.add(session.mined_version, withdrawn);
+  }
+  back = 0;
+  if (last.gone) {
+    queue.unshift(...last.gone);
+    left += last.gone.length;
+  } else if (last.before) {
+    last.item.decision = last.before;
+    back = trail.length - trail.indexOf(last.item);
+  } else {
+    trail = trail.filter((item) => item !== last.item);
+    delete last.item.decision;
+    queue.unshift(last.item);
+    done -= 1;
+    left += 1;
+  }
+  show();
+}
+
+function look(step) {
+  const to = Math.max(0, Math.min(trail.length, back + step));
+  if (to !== back) {
+    back = to;
+    show();
+  }
+}
+
+function write() {
+  find("#note-row").hidden = false;
+  note.focus();
+}
+
+bindKeys({
+  usable: () => decide("usable"),
+  bad: () => decide("bad"),
+  similar: () => decide("similar"),
+  dissimilar: () => reasons.open(),
+  wrong_label: () => decide("wrong_label"),
+  unsure: () => decide("unsure"),
+  bad_anchor: badAnchor,
+  settle: () => (reasons?.isOpen ? decide("dissimilar") : settle()),
+  confirm: () => reasons?.isOpen && decide("dissimilar"),
+  undo,
+  back: () => look(1),
+  forward: () => look(-1),
+  note: write,
+  label: () => missing.focus(),
+  caption: () => caption.toggle(),
+  flicker: () => stage.press(),
+  closer: () => stage.zoom(1.5),
+  farther: () => stage.zoom(1 / 1.5),
+  whole: () => stage.resetZoom(),
+  keys: () => find("#keys").showModal(),
+  digit: (number) => (reasons?.isOpen ? reasons.toggle(number) : joint?.turn(number)),
+  escape: () => reasons?.close(),
+});
+addEventListener("keyup", (up) => up.key === " " && stage.release());
+find("#stage").addEventListener("flicker", (flickering) => {
+  pressed("flicker", flickering.detail);
+});
+note.addEventListener("keydown", (typed) => {
+  if (typed.key === "Escape" || (typed.key === "Enter" && !typed.shiftKey)) {
+    typed.preventDefault();
+    note.blur();
+  }
+});
+
+start().catch((error) => {
+  find("#finished").hidden = false;
+  find("#finished h1").textContent = "The review cannot be opened.";
+  find("#finished p").textContent = error.message;
+});

@@ -1,0 +1,64 @@
+// Slides: the pictures of an item, fetched and decoded before they are wanted.
+
+const KEPT = 16;
+
+export class Slides {
+  #known = new Map();
+
+  // Element of an item's pictures, and a promise that they are decoded.
+  of(item) {
+    let slide = this.#known.get(item.subject);
+    if (slide) {
+      this.#known.delete(item.subject);
+    } else {
+      slide = made(item);
+      slide.ready.catch(() => this.#known.delete(item.subject));
+    }
+    this.#known.set(item.subject, slide);
+    for (const [subject, old] of this.#known) {
+      if (this.#known.size <= KEPT) break;
+      if (!old.element.isConnected) this.#known.delete(subject);
+    }
+    return slide;
+  }
+}
+
+function made(item) {
+  const element = document.createElement("div");
+  element.className = "slide";
+  const images = item.pictures.map((one) => {
+    const image = new Image();
+    image.decoding = "sync";
+    image.draggable = false;
+    image.alt = one.name;
+    image.src = one.url;
+    const figure = document.createElement("figure");
+    const frame = document.createElement("div");
+    frame.className = "frame";
+    frame.append(image);
+    const caption = document.createElement("figcaption");
+    caption.textContent = one.name;
+    figure.append(frame, caption);
+    element.append(figure);
+    return image;
+  });
+  const decoded = images.map((image) => image.decode());
+  decoded.forEach((one, position) =>
+    one.catch(() => explain(images[position], item.pictures[position].url)),
+  );
+  return { element, ready: Promise.all(decoded) };
+}
+
+// The server's own words in place of a picture that cannot be shown.
+async function explain(image, url) {
+  const text = document.createElement("p");
+  text.className = "missing";
+  text.textContent = "This picture cannot be shown.";
+  image.replaceWith(text);
+  try {
+    const answer = await fetch(url);
+    if (!answer.ok) text.textContent += ` ${(await answer.json()).error}`;
+  } catch {
+    text.textContent += " The server does not answer.";
+  }
+}

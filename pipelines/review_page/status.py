@@ -1,0 +1,109 @@
+"""How far a review is, for the overview: passes, reviewers, agreement, funnel."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any
+
+from ops.video.review import Agreement, Funnel, Review, agreement, frozen_versions, funnel
+from pipelines.review_page.items import KINDS, STAGES
+
+_lock = Lock()
+
+
+def status_of(review: Review, reviewer: str | None) -> dict[str, Any]:
+    """What the overview shows.
+
+    Parameters
+    ----------
+    review : Review
+    reviewer : str or None
+        Whose own progress is told beside everybody's.
+
+    Returns
+    -------
+    dict
+        ``mined_version``, ``n_anchors``, ``n_pairs``, ``passes`` (by name: ``total``, ``done`` and
+        ``mine``), ``reviewers``, ``agreement``, ``funnel``, ``pending`` and ``frozen``.
+    """
+    progress = review.progress()
+    agreed, flow = _counted(review)
+    states = {"anchors": progress.anchors, "pairs": progress.pairs, "joint": progress.joint}
+    done = {
+        "anchors": progress.anchors.total - progress.anchors.states.get("pending", 0),
+        "pairs": progress.pairs.total - progress.pairs.states.get("pending", 0),
+        "joint": progress.joint.states.get("settled", 0),
+    }
+    return {
+        "mined_version": review.mined_version,
+        "n_anchors": len(review.anchors),
+        "n_pairs": len(review.pairs),
+        "passes": {
+            stage: {
+                "total": states[stage].total,
+                "done": done[stage],
+                "mine": None if reviewer is None else _mine(review, stage, reviewer),
+            }
+            for stage in STAGES
+        },
+        "reviewers": _reviewers(review, agreed),
+        "agreement": [
+            {
+                "name": f"{kappa.stage}, {kappa.question}".replace("_", " "),
+                "raters": kappa.raters,
+                "n": kappa.items,
+                "kappa": kappa.kappa,
+            }
+            for kappa in agreed.kappas
+        ],
+        "funnel": [
+            {"name": name, "reviewed": reviewed, "accepted": accepted, "share": share}
+            for name, reviewed, accepted, share in flow.rows()
+        ],
+        "pending": {"anchors": flow.anchors_undecided, "pairs": flow.pairs_undecided},
+        "frozen": list(frozen_versions(review.root, review.source)),
+    }
+
+
+def _mine(review: Review, stage: Any, reviewer: str) -> dict[str, int]:
+    left = len(review.queue(reviewer, stage))
+    votes = review.decisions().votes
+    done: int = votes.done(KINDS[stage]).get(reviewer, 0)  # type: ignore[arg-type]
+    return {"left": left, "total": left + done}
+
+
+def _reviewers(review: Review, agreed: Agreement) -> list[dict[str, Any]]:
+    progress = review.progress()
+    passes = {
+        "anchors": progress.anchors.done,
+        "pairs": progress.pairs.done,
+        "joint": progress.joint.done,
+    }
+    names = sorted({name for done in passes.values() for name in done})
+    pairs = {one.reviewer: one for one in agreed.reviewers if one.stage == "pairs"}
+    found = []
+    for name in names:
+        own = pairs.get(name)
+        found.append(
+            {
+                "reviewer": name,
+                **{stage: done.get(name, 0) for stage, done in passes.items()},
+                "seconds": own and own.seconds,
+                "accept_rate": own and own.accepted,
+                "with_majority": own and own.agrees,
+            }
+        )
+    return found
+
+
+def _counted(review: Review) -> tuple[Agreement, Funnel]:
+    """Agreement and funnel, counted anew only after something was decided.
+
+    All pairs are gone through; an overview that is left open asks every few seconds.
+    """
+    with _lock:
+        kept: tuple[int, Agreement, Funnel] | None = getattr(review, "_counted", None)
+        if kept is None or kept[0] != review.n_events:
+            kept = (review.n_events, agreement(review), funnel(review))
+            review._counted = kept  # type: ignore[attr-defined]
+        return kept[1], kept[2]
