@@ -78,9 +78,8 @@ def pmk_detection(lake: Lake) -> dg.MaterializeResult:
     """
     from ops.results.detection_metrics import compute_detection_metrics
 
-    root, catalog = lake.open(), lake.load()
     started = time.monotonic()
-    table = compute_detection_metrics(root, catalog)
+    table = compute_detection_metrics(lake.open())
     rows = table.select(
         ["model", "benchmark", "condition", "metric", "variant", "value", "ci_lo", "ci_hi", "n"]
     ).to_pylist()

@@ -56,7 +56,7 @@ class FrameSetIndex:
         ShiftlakeError
             If a frame set has no anchor or more than one, or two frames at one offset.
         """
-        anchors, which = np.unique(frame_set, return_inverse=True)
+        anchors, which = np.unique(np.asarray(frame_set, np.str_), return_inverse=True)
         offset = np.asarray(frame_offset).astype(np.int64)
         # From the anchor outwards, of two equally far the earlier first: the order of all ties.
         rows = np.lexsort((offset, np.abs(offset), which))
@@ -109,9 +109,7 @@ class FrameSetIndex:
         """Whether each anchor is right, shape (A,)."""
         return correct[self.rows[self.starts]]
 
-    def first_wrong(
-        self, correct: NDArray[np.bool_], *, anchor: bool = True
-    ) -> NDArray[np.int64]:
+    def first_wrong(self, correct: NDArray[np.bool_], *, anchor: bool = True) -> NDArray[np.int64]:
         """Distance of the nearest wrong frame of each set.
 
         Parameters

@@ -37,7 +37,9 @@ def random_neighbours(
     Gu et al. (arXiv:1904.10076) score one frame drawn at random beside each anchor.
     """
     beside = np.flatnonzero((index.distance <= k) & (index.distance > 0))
-    keys = [hashlib.sha256(str(key).encode()).digest()[:16] for key in sample_key[index.rows[beside]]]
+    keys = [
+        hashlib.sha256(str(key).encode()).digest()[:16] for key in sample_key[index.rows[beside]]
+    ]
     parts = np.frombuffer(b"".join(keys), ">u8").reshape(-1, 2)
     order = beside[np.lexsort((parts[:, 1], parts[:, 0], index.which[beside]))]
     which = index.which[order]

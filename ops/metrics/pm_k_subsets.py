@@ -48,7 +48,8 @@ def without_type(pict_type: NDArray[np.object_], dropped: str) -> NDArray[np.boo
     Table 5 of Shankar et al. was made so. Had only anchors been dropped, the counts of its three
     rows would add up to twice those of all frames.
     """
-    return pict_type != dropped
+    kept: NDArray[np.bool_] = pict_type != dropped
+    return kept
 
 
 def every_nth(index: FrameSetIndex, n: int) -> FrameSetIndex:

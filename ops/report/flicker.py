@@ -89,7 +89,7 @@ def flips_of(connection: duckdb.DuckDBPyConnection, model: str, most: int = PAIR
     keys = [key for row in rows for key in (row[6], row[9])]
     runs = sorted({row[3] for row in rows})
     lie = {
-        (run, key): (dataset, version, shard, space)
+        (run, key): (Wanted(dataset, version, shard, key), space)
         for run, key, dataset, version, shard, space in connection.execute(
             """
             SELECT p.run_id, p.sample_key, p.dataset, p.dataset_version, p.shard, r.label_space
@@ -104,13 +104,13 @@ def flips_of(connection: duckdb.DuckDBPyConnection, model: str, most: int = PAIR
     found = []
     for benchmark, condition, frame_set, run, offset, labels, key, pred, p, *other in rows:
         other_key, other_pred, other_p = other
-        (*place, space), (*other_place, _) = lie[run, key], lie[run, other_key]
+        (place, space), (other_place, _) = lie[run, key], lie[run, other_key]
         label = " or ".join(names(index, space) for index in labels[:2])
         found.append(
             Flip(
                 model, benchmark, condition, frame_set, label, offset,
-                Shown(Wanted(*place, key), names(pred, space), p),
-                Shown(Wanted(*other_place, other_key), names(other_pred, space), other_p),
+                Shown(place, names(pred, space), p),
+                Shown(other_place, names(other_pred, space), other_p),
             )
         )  # fmt: skip
     return found

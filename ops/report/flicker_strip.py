@@ -19,7 +19,7 @@ from ops.storage import Root, open_root
 if TYPE_CHECKING:
     import duckdb
 
-_TILE, _GAP, _TEXT, _TITLE = 128, 6, 44, 20
+_TILE, _GAP, _TEXT, _TITLE = 128, 6, 52, 20
 _COLUMNS = 4
 _INK, _MUTED, _RIGHT, _WRONG = "#1c2128", "#636c76", "#1a7f4b", "#b3401a"
 
@@ -69,45 +69,57 @@ def flicker_gallery_strip(
     return "data:image/webp;base64," + base64.b64encode(data).decode()
 
 
-def _sheet(by_model: dict[str, list[Flip]], pictures: dict[Wanted, Found]) -> Image.Image:
+def _sheet(by_model: dict[str, list[Flip]], found: dict[Wanted, Found]) -> Image.Image:
+    pictures = {wanted: _picture(each) for wanted, each in found.items()}
     columns = max(map(len, by_model.values()))
-    across, down = 2 * _TILE + 3 * _GAP, _TILE + _TEXT
-    size = (columns * across + _GAP, len(by_model) * (down + _TITLE) + _GAP)
-    sheet = Image.new("RGB", size, "white")
+    across = 2 * _TILE + 4 * _GAP
+    tall = [
+        max(pictures[shown.wanted].height for flip in flips for shown in (flip.anchor, flip.frame))
+        for flips in by_model.values()
+    ]
+    height = sum(tall) + len(tall) * (_TITLE + _TEXT) + _GAP
+    sheet = Image.new("RGB", (columns * across, height), "white")
     pen = ImageDraw.Draw(sheet)
-    for row, (model, flips) in enumerate(by_model.items()):
-        top = row * (down + _TITLE) + _GAP
-        pen.text((_GAP, top), f"{model}: right, and wrong a moment later", fill=_INK,
-                 font=_font(13))  # fmt: skip
+    top = _GAP
+    for (model, flips), row in zip(by_model.items(), tall, strict=True):
+        said = f"{model}: right, and wrong a moment later"
+        pen.text((_GAP, top), said, fill=_INK, font=_font(13))
         for column, flip in enumerate(flips):
-            left = _GAP + column * across
-            _pair(sheet, pen, left, top + _TITLE, flip, pictures)
+            at = (_GAP + column * across, top + _TITLE + row)
+            _pair(sheet, pen, at, flip, pictures)
+        top += _TITLE + row + _TEXT
     return sheet
+
+
+def _picture(found: Found) -> Image.Image:
+    if found.uri:
+        return Image.open(io.BytesIO(base64.b64decode(found.uri.partition(",")[2])))
+    blank = Image.new("RGB", (_TILE, _TILE // 2), "white")
+    pen = ImageDraw.Draw(blank)
+    pen.rectangle((0, 0, _TILE - 1, _TILE // 2 - 1), outline=_MUTED)
+    pen.text((5, 5), "no picture", fill=_MUTED, font=_font(11))
+    return blank
 
 
 def _pair(
     sheet: Image.Image,
     pen: ImageDraw.ImageDraw,
-    left: int,
-    top: int,
+    at: tuple[int, int],
     flip: Flip,
-    pictures: dict[Wanted, Found],
+    pictures: dict[Wanted, Image.Image],
 ) -> None:
-    sides = ((flip.anchor, "anchor", _RIGHT), (flip.frame, f"{flip.offset:+d} frames", _WRONG))
-    for number, (shown, where, colour) in enumerate(sides):
+    """Both pictures, standing on the line whose left end is given, and what is said below."""
+    left, line = at
+    away = f"{flip.offset:+d} frame{'s' * (abs(flip.offset) != 1)}"
+    for number, shown in enumerate((flip.anchor, flip.frame)):
         x = left + number * (_TILE + _GAP)
-        found = pictures[shown.wanted]
-        if found.uri:
-            picture = Image.open(io.BytesIO(base64.b64decode(found.uri.partition(",")[2])))
-            sheet.paste(picture, (x, top + _TILE - picture.height))
-        else:
-            pen.rectangle((x, top, x + _TILE, top + _TILE), outline=_MUTED)
-            pen.text((x + 4, top + 4), "no picture", fill=_MUTED, font=_font(11))
-        sign = "right: " if number == 0 else "wrong: "
-        _line(pen, x, top + _TILE + 2, sign + shown.said, colour)
-        _line(pen, x, top + _TILE + 15, where, _MUTED)
+        picture = pictures[shown.wanted]
+        sheet.paste(picture, (x, line - picture.height))
+        sign, colour = (("right", _RIGHT), ("wrong", _WRONG))[number]
+        _line(pen, x, line + 2, f"{sign}: {shown.said}", colour)
+        _line(pen, x, line + 15, ("anchor", away)[number], _MUTED)
     name = frame_set_name(flip.benchmark, flip.condition)
-    _line(pen, left, top + _TILE + 28, f"{name}: {flip.label}", _MUTED, 2 * _TILE)
+    _line(pen, left, line + 28, f"{name}, shows {flip.label}", _MUTED, 2 * _TILE)
 
 
 def _line(

@@ -27,6 +27,7 @@ _METRICS = {
     "avg_top1_7": "top-1, mean of 7 levels",
     "pm10": "pm-10",
 }
+_FRAME_SETS = {"frame_sets": "as mined", "reviewed_frame_sets": "reviewed"}
 _VARIANTS = {"real": "reassessed labels", "severity 5": "severity 5", "masked": "masked"}
 
 
@@ -58,12 +59,14 @@ def frame_set_name(benchmark: str, condition: str) -> str:
     if benchmark in published:
         return published[benchmark]
     source = condition.replace("_", " ")
-    how = {"frame_sets": "as mined", "reviewed_frame_sets": "reviewed"}.get(benchmark)
+    how = _FRAME_SETS.get(benchmark)
     return f"{source}, {how}" if how else f"{benchmark} {source}"
 
 
 def dataset_name(catalog: Catalog, benchmark: str, condition: str) -> str:
     """A benchmark with its condition, where it has several."""
+    if benchmark in _FRAME_SETS:
+        return frame_set_name(benchmark, condition)
     name = benchmark_name(catalog, benchmark)
     if condition in ("clean", "all", "val", "test"):
         return name

@@ -22,6 +22,7 @@ from ops.metrics.paired_difference import paired_difference
 from ops.results import tables
 from ops.results.columns import columns
 from ops.results.currency import Judged, judge
+from ops.results.detection_metrics import WITH_STALENESS, read_detection_metrics
 from ops.results.gates.file import GATE, read_gate
 from ops.results.inventory import Inventory, take_inventory
 from ops.results.metrics_file import METRICS, Measured, read_metrics, runs_used
@@ -77,6 +78,7 @@ TABLES = (
     *MINED_FILES,
     "review_events",
     "reviewed_frames",
+    "detection_metrics",
 )
 
 _STATUS = columns(
@@ -263,6 +265,7 @@ class Content:
             "gate": (GATE, lambda: read_gate(root)),
             "reference_results": (REFERENCE, lambda: read_reference(root)),
             **reviews(root),
+            "detection_metrics": (WITH_STALENESS, lambda: read_detection_metrics(root)),
         }
 
     @cached_property

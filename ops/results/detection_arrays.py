@@ -22,13 +22,13 @@ class DetectionArrays:
     Attributes
     ----------
     frames : SetFrames
-        Of the F annotated frames in sets whose anchor is annotated.
+        Of the F frames with annotated boxes, in sets whose anchor has them.
     truth : Truth
     detections : Detections
     video : ndarray of int64, shape (S,)
         Numbers the video of every set.
     n_left_out : int
-        Sets whose anchor has no annotation: they cannot be scored.
+        Sets whose anchor has no annotated boxes: they cannot be scored.
     """
 
     frames: SetFrames
@@ -69,8 +69,9 @@ def detection_arrays(
                 where="reviewed frame sets",
                 remedy="seal the reviewed frame sets again",
             )
-    # Of a frame without an annotation nobody knows what is in it: boxes there are not wrong.
-    frames = frames.filter(frames["annotated"])
+    # Of a frame without annotated boxes nobody knows what is in it: what is found there may be
+    # right. Annotated without a box it is empty, and what is found there is wrong.
+    frames = frames.filter(pc.is_valid(frames["boxes"]))
     anchors = frames.filter(pc.equal(frames["frame_offset"], 0))["frame_set"]
     with_anchor = pc.is_in(frames["frame_set"], value_set=anchors.combine_chunks())
     n_sets = pc.count_distinct(frames["frame_set"]).as_py()

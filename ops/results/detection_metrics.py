@@ -37,7 +37,7 @@ DETECTION_METRICS = columns(
     n_frames=pa.int64(),
     n_classes=pa.int64(),
     n_boxes=pa.int64(),
-    # Sets whose anchor has no annotation; frames of the dataset the detector failed on.
+    # Sets whose anchor has no annotated boxes; frames of the dataset the detector failed on.
     n_left_out=pa.int64(),
     n_error=pa.int64(),
     # imported, or detector.

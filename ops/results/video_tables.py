@@ -14,6 +14,7 @@ from ops.results.families import MINED
 from ops.results.inventory import Inventory
 from ops.results.sealed_files import PROTOCOL, Sources, parquet_bytes
 from ops.storage import Root
+
 # By their names in SQL: what stands beside the mined frames of a source.
 MINED_FILES = {
     "videos": "videos",

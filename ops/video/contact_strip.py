@@ -15,7 +15,7 @@ from PIL import Image
 from ops.shards import Sample, has_manifest, read_manifest, read_shard
 from ops.storage import Root, open_root
 from ops.video.frame_images import FrameImages
-from ops.video.strip_drawing import StripFrame, StripSet, draw_strips
+from ops.video.strip_drawing import StripFrame, StripSet, draw_strips, shown_offsets
 
 # Dagster keeps metadata in its event log.
 MAX_BYTES = 90_000
@@ -139,7 +139,9 @@ def as_data_uri(strips: Sequence[StripSet], reach: int, max_bytes: int = MAX_BYT
         Of the picture.
     """
     data = b""
-    for tile in (60, 48, 36, 26):
+    # As wide as a page where a set has few frames, and no smaller than can be seen.
+    widest = min(132, max(60, 1320 // len(shown_offsets(reach)) - 4))
+    for tile in (widest, 3 * widest // 4, widest // 2, 26):
         sheet: Image.Image = draw_strips(strips, reach, tile)
         for quality in (82, 62, 42):
             packed = io.BytesIO()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,8 +42,8 @@ class Counts:
         Both.
     empty : int
         Sets without a neighbour.
-    videos : int
-        Folders the anchors lie in.
+    folders : int
+        Of the anchors: snippets, or moments of videos.
     by_labels : mapping of int to int
         Number of labels -> anchors that have as many.
     """
@@ -51,7 +52,7 @@ class Counts:
     pairs: int
     frames: int
     empty: int
-    videos: int
+    folders: int
     by_labels: Mapping[int, int]
 
 
@@ -125,7 +126,7 @@ def counts(sets: Sequence[FrameSet]) -> Counts:
         pairs=pairs,
         frames=len(sets) + pairs,
         empty=sum(not each.neighbours for each in sets),
-        videos=len({tail(each.anchor).split("/")[0] for each in sets}),
+        folders=len({tail(each.anchor).split("/")[0] for each in sets}),
         by_labels=dict(sorted(labels.items())),
     )
 
@@ -142,9 +143,10 @@ def _json(path: Path) -> Any:
 def _text(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-        if len(data) > _MOST_BYTES:
-            raise _unread(path, f"at most {_MOST_BYTES:,} bytes", f"{path.stat().st_size:,}")
+            size = os.fstat(file.fileno()).st_size
+            if size > _MOST_BYTES:
+                raise _unread(path, f"at most {_MOST_BYTES:,} bytes", f"{size:,}")
+            data = file.read(_MOST_BYTES)
         return data.decode("utf-8-sig")
     except OSError as error:
         raise _unread(path, "a file", error.strerror or str(error)) from error

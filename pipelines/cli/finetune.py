@@ -91,8 +91,8 @@ def _compared(record: FineTuned, before: Score, after: Score) -> Table:
     table = Table(title=f"{record.n_held_out} sets of {len(record.held_out_videos)} unseen videos")
     for column in ("", record.base, record.model):
         table.add_column(column, justify="right" if column else "left", overflow="fold")
-    for (name, *former), (_, *now) in zip(before.rows, after.rows, strict=True):
-        table.add_row(name, _share(*former), _share(*now))
+    for former, now in zip(before.rows, after.rows, strict=True):
+        table.add_row(former[0], _share(*former[1:]), _share(*now[1:]))
     return table
 
 

@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 
 from ops.errors import ShiftlakeError
+from ops.storage import paths
 from pipelines.cli.terminal import err, lake, out
 
 PORT = 3002
@@ -51,15 +52,21 @@ def review(
     ] = None,
 ) -> None:
     """Review mined frame sets in a browser, until interrupted."""
-    from ops.shards.manifest import read_manifest
-    from ops.video.mining.tables import dataset_of
     from ops.video.review.events import reviewer_name
     from pipelines.review_page import make_application, serve_reviews
+    from pipelines.review_page.opened import Reviews
     from pipelines.review_page.serving import address_of, listening, names_of
 
     _, root, catalog = lake()
-    if source is not None:
-        read_manifest(root, dataset_of(source))
+    mined = Reviews(root, catalog).sources()
+    if source is not None and source not in mined:
+        raise ShiftlakeError(
+            f"The source {source} has no frame sets to review.",
+            expected=", ".join(mined) or "a source that is mined",
+            found=source,
+            where=root.at(paths.dataset("frame_sets")),
+            remedy=f"mine it: shiftlake video mine {source}",
+        )
     if reviewer is not None:
         try:
             reviewer_name(reviewer)

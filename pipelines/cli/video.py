@@ -164,11 +164,11 @@ def official(
         )
     table = Table()
     table.add_column("benchmark")
-    for column in ("sets", "pairs", "frames", "without neighbours", "videos", "labels an anchor"):
+    for column in ("sets", "pairs", "frames", "without neighbours", "folders", "labels an anchor"):
         table.add_column(column, justify="right")
     for name, found in rows:
         each = "  ".join(f"{n}: {sets:,}" for n, sets in found.by_labels.items())
-        numbers = (found.sets, found.pairs, found.frames, found.empty, found.videos)
+        numbers = (found.sets, found.pairs, found.frames, found.empty, found.folders)
         table.add_row(name, *(f"{number:,}" for number in numbers), each)
     out.print(table)
 
@@ -205,12 +205,17 @@ def _mined(root: Root, name: str) -> str:
 def _classes(label_space: str, found: Survey) -> Table:
     from ops.catalog import classes
 
-    space: Any = classes.ilsvrc() if label_space == classes.ILSVRC else classes.video(label_space)
+    names: tuple[str, ...] = ()
+    if label_space == classes.ILSVRC:
+        names = classes.ilsvrc().names
+    elif label_space in classes.VIDEO_LABEL_SPACES:
+        names = classes.video(label_space).names
     table = Table()
     table.add_column("class")
     table.add_column("clips", justify="right")
     table.add_column("labelled moments", justify="right")
     for label, clips in sorted(found.clips_of.items()):
         moments = found.moments_of[label]
-        table.add_row(f"{label} {space.names[label]}", f"{clips:,}", f"{moments:,}")
+        name = f"{label} {names[label]}" if names else str(label)
+        table.add_row(name, f"{clips:,}", f"{moments:,}")
     return table

@@ -31,7 +31,8 @@ def add(
         typer.Option(help="Labels file; of YouTube-BB each of its tables, given one by one."),
     ] = None,
     label_space: Annotated[
-        str | None, typer.Option(help="Of a folder: imagenet_vid30, ytbb24 or ilsvrc1000.")
+        str | None,
+        typer.Option(help="Of a folder: imagenet_vid30, ytbb24, ilsvrc1000 or another one."),
     ] = None,
     dense: Annotated[
         bool | None, typer.Option("--dense", help="Of a folder: every frame is labelled.")
@@ -58,10 +59,10 @@ def add(
     ] = None,
 ) -> None:
     """Write the source.yaml of a source, once everything it names has been read."""
-    from ops.video.sources import SOURCE_FILE, list_sources, open_source, parse_entry
+    from ops.video.sources import SOURCE_FILE, open_source, parse_entry, source_folder
 
-    lake()
-    place = videos_folder().absolute() / name
+    _, _, catalog = lake()
+    place = source_folder(videos_folder(), name)
     sets = {"pmsets": _path(pmsets, place), "labels": _path(pmset_labels, place)}
     files = [_path(file, place) for file in labels or ()]
     stated: dict[str, Any] = {
@@ -84,11 +85,19 @@ def add(
         raise ShiftlakeError(
             "There is a source of this name already.",
             expected="a new name",
-            found=f"{name}, beside {len(list_sources(videos_folder())) - 1} others",
+            found=name,
             where=str(file),
             remedy="edit that file, or choose another name",
         )
     source = open_source(place, parse_entry(text.encode(), f"{name}/{SOURCE_FILE}"))
+    if source.label_space not in catalog.label_spaces:
+        raise ShiftlakeError(
+            "There is no such label space.",
+            expected=f"one of {', '.join(catalog.label_spaces)}",
+            found=source.label_space,
+            where="--label-space",
+            remedy="correct it, or state a label space of your own in an overlay of the catalog",
+        )
     keys = source.keys()
     missing = len(source.missing())
     if len(keys) == missing:

@@ -89,15 +89,14 @@ def session(opened: Opened, request: Request, _: Any) -> dict[str, Any]:
 def status(opened: Opened, request: Request, _: Any) -> dict[str, Any]:
     """How far everybody is, how well they agree, and what came of it."""
     me = _reviewer(request) if "reviewer" in request.query_params else None
-    return status_of(opened.review, me)
+    return status_of(opened.review, me, _raters(request))
 
 
 def queue(opened: Opened, request: Request, _: Any) -> dict[str, Any]:
     """What a reviewer still has to do, the next first."""
     review, stage, me = opened.review, _stage(request), _reviewer(request)
     order: Any = _one_of(request, "order", get_args(Order), "suspicious")
-    raters = _number(request, "raters", 0, 100) or None
-    left = review.queue(me, stage, order, raters=raters)  # type: ignore[arg-type]
+    left = review.queue(me, stage, order, raters=_raters(request))  # type: ignore[arg-type]
     wanted = _number(request, "limit", 60, _MOST_ITEMS)
     return {
         "mined_version": review.mined_version,
@@ -181,6 +180,10 @@ def _number(request: Request, name: str, default: int, most: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 8):
         raise BadRequest(f"{name} is a whole number.")
     return min(int(text), most)
+
+
+def _raters(request: Request) -> int | None:
+    return _number(request, "raters", 0, 100) or None
 
 
 def _reviewer(request: Request) -> str:

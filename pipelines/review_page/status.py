@@ -11,7 +11,7 @@ from pipelines.review_page.items import KINDS, STAGES
 _lock = Lock()
 
 
-def status_of(review: Review, reviewer: str | None) -> dict[str, Any]:
+def status_of(review: Review, reviewer: str | None, raters: int | None = None) -> dict[str, Any]:
     """What the overview shows.
 
     Parameters
@@ -19,6 +19,8 @@ def status_of(review: Review, reviewer: str | None) -> dict[str, Any]:
     review : Review
     reviewer : str or None
         Whose own progress is told beside everybody's.
+    raters : int, optional
+        How many reviewers look at each, where they share the work.
 
     Returns
     -------
@@ -42,7 +44,7 @@ def status_of(review: Review, reviewer: str | None) -> dict[str, Any]:
             stage: {
                 "total": states[stage].total,
                 "done": done[stage],
-                "mine": None if reviewer is None else _mine(review, stage, reviewer),
+                "mine": None if reviewer is None else _mine(review, stage, reviewer, raters),
             }
             for stage in STAGES
         },
@@ -65,8 +67,8 @@ def status_of(review: Review, reviewer: str | None) -> dict[str, Any]:
     }
 
 
-def _mine(review: Review, stage: Any, reviewer: str) -> dict[str, int]:
-    left = len(review.queue(reviewer, stage))
+def _mine(review: Review, stage: Any, reviewer: str, raters: int | None) -> dict[str, int]:
+    left = len(review.queue(reviewer, stage, raters=raters))
     votes = review.decisions().votes
     done: int = votes.done(KINDS[stage]).get(reviewer, 0)  # type: ignore[arg-type]
     return {"left": left, "total": left + done}

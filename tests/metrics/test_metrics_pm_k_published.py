@@ -47,9 +47,7 @@ def test_table_4_has_columns_that_contradict_its_text():
         "imagenet_vid": [[80.3, 64.1], [84.8, 70.2]],
         "ytbb": [[88.1, 78.1], [92.9, 84.7]],
     }
-    drops = {
-        name: [round(orig - worst, 1) for orig, worst in rows] for name, rows in shown.items()
-    }
+    drops = {name: [round(orig - worst, 1) for orig, worst in rows] for name, rows in shown.items()}
     # The text has 14.4 and 8.9 after review, and so a drop that shrinks by 1.8 and 1.1.
     assert drops == {"imagenet_vid": [16.2, 14.6], "ytbb": [10.0, 8.2]}
 
@@ -89,9 +87,7 @@ def test_table_5_drops_anchors_and_neighbours_of_a_type():
     by_type = [sum(row[i] for row in rows.values()) for i in (0, 1)]
     assert (by_type[0], by_type[1]) == (2 * 940, 1594) != (2 * 940, 2 * 778)
     anchors = types[index.rows[index.starts]]
-    alone = {
-        kind: int((pm_k_of(index, correct, 10) & (anchors != kind)).sum()) for kind in "IPB"
-    }
+    alone = {kind: int((pm_k_of(index, correct, 10) & (anchors != kind)).sum()) for kind in "IPB"}
     assert alone != {kind: row[1] for kind, row in rows.items()}
 
 

@@ -354,8 +354,9 @@ def test_the_score_is_that_of_the_stored_predictions(root, tmp_path):
     add_model(root, "normalised", Normalised())
     trainer, stored = trainer_of(root, "normalised", tmp_path)
     own = trainer.score(stored.sets)
-    from ops.video.cataloguing import catalogued
     from pyarrow import parquet
+
+    from ops.video.cataloguing import catalogued
 
     record = evaluate(root, catalogued(root, CATALOG), "normalised", "frame_sets/made")
     folder = root.local_path(f"predictions/normalised/frame_sets/made/{record.key}")

@@ -1,4 +1,4 @@
-"""The real command ``shiftlake review`` in a process of its own, to be asked, killed and restarted."""
+"""The real command ``shiftlake review`` in its own process, to be asked, killed, restarted."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ from urllib.parse import urlencode
 
 from ops.storage import Root
 
-_COMMAND = (
-    "import typer; from pipelines.cli import review; from pipelines.cli.main import app;"
-    "'review' in {c.name or c.callback.__name__ for c in app.registered_commands} "
-    "or review.add_commands(app); app()"
-)
+_COMMAND = "from pipelines.cli.main import app; app()"
 
 
 class ReviewServer:
@@ -33,9 +29,9 @@ class ReviewServer:
 
     def start(self) -> ReviewServer:
         settings = {"SHIFTLAKE_ROOT": self._root.url, "SHIFTLAKE_STATE": str(self._state)}
+        command = [sys.executable, "-W", "ignore", "-c", _COMMAND, "review", *self._arguments]
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-c", _COMMAND, "review"]
-            + [*self._arguments, "--port", str(self.port)],
+            [*command, "--port", str(self.port)],
             env={**os.environ, **settings},
             stdout=subprocess.PIPE,
             text=True,

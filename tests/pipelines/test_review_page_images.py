@@ -1,4 +1,4 @@
-"""Frames out of sealed shards by key: the bytes that were mined, or an error that names the shard."""
+"""Frames of sealed shards by key: the bytes that were mined, or an error that names the shard."""
 
 import random
 from pathlib import Path
@@ -53,7 +53,14 @@ def test_every_frame_is_found_in_whatever_order(root, per_shard):
 def test_what_is_no_key_is_not_found(root, known):
     mined_by_hand(root, per_shard=5)
     images = FrameImages(root, NAME, sha256_of(root) if known else None)
-    for key in ("", "..", "../../gates.yaml", "clip0001/000100", "zzz", "clip0001/000100/000100.jpg"):
+    for key in (
+        "",
+        "..",
+        "../../gates.yaml",
+        "clip0001/000100",
+        "zzz",
+        "clip0001/000100/000100.jpg",
+    ):
         with pytest.raises(KeyError):
             images.read(key)
 

@@ -11,9 +11,9 @@ OFFICIAL = (("imagenet_vid_robust", "clean", 1109), ("ytbb_robust", "clean", 203
 MINED = (("frame_sets", "street_scenes", 214), ("reviewed_frame_sets", "street_scenes", 171))
 ALL = (*OFFICIAL, *MINED)
 
-_PMK = """model VARCHAR, benchmark VARCHAR, condition VARCHAR, frames_around INTEGER, metric VARCHAR,
-    variant VARCHAR, reading VARCHAR, subset VARCHAR, value DOUBLE, k BIGINT, n BIGINT,
-    ci_lo DOUBLE, ci_hi DOUBLE, ci_method VARCHAR, synthetic BOOLEAN, stale BOOLEAN,
+_PMK = """model VARCHAR, benchmark VARCHAR, condition VARCHAR, frames_around INTEGER,
+    metric VARCHAR, variant VARCHAR, reading VARCHAR, subset VARCHAR, value DOUBLE, k BIGINT,
+    n BIGINT, ci_lo DOUBLE, ci_hi DOUBLE, ci_method VARCHAR, synthetic BOOLEAN, stale BOOLEAN,
     run_id VARCHAR, dataset_version VARCHAR"""
 _OFFSETS = """model VARCHAR, benchmark VARCHAR, condition VARCHAR, frame_offset INTEGER,
     given VARCHAR, subset VARCHAR, value DOUBLE, k BIGINT, n BIGINT, ci_lo DOUBLE, ci_hi DOUBLE"""
@@ -35,7 +35,7 @@ def made(sets=ALL, skill=None, published=30):
     for benchmark, condition, n in sets:
         for model, level in skill.items():
             add_model(connection, model, benchmark, condition, n, level)
-    for benchmark, condition, n in sets:
+    for benchmark, condition, _ in sets:
         if benchmark in ("imagenet_vid_robust", "ytbb_robust"):
             for i in range(published):
                 x = 0.35 + 0.6 * i / published

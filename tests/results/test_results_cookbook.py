@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from made_lake import Lake
+from made_video import answers, frame, mined, reviewed
 
-from ops.results import query, run_gates
+from ops.models import read_model
+from ops.results import compute_metrics, query, run_gates
 from ops.results.reference import REFERENCE, write_reference
 from ops.storage import open_root, paths
 
@@ -44,7 +47,19 @@ def answered_lake(full_lake, catalog, tmp_path_factory):
     root.write_bytes(paths.gates(), GATES.encode())
     run_gates(root, catalog, date(2026, 1, 1))
     publish(root)
+    film(Lake(root), catalog)
+    compute_metrics(root, catalog)
     return root
+
+
+def film(lake, catalog):
+    """Two sets of frames, on which two models are wrong here and there; one pair is rejected."""
+    frames = [frame(clip, 40, offset, [8]) for clip in ("a", "b") for offset in range(-10, 10)]
+    manifest = mined(lake, "zoo", frames)
+    for name, wrong in (("resnet50", (3, 27)), ("vit_b_16", (3,))):
+        preds = [9 if at in wrong else 8 for at in range(len(frames))]
+        lake.run(read_model(lake.root, name), manifest, answers(frames, preds))
+    reviewed(lake, catalog, "zoo", dissimilar=(frames[1]["sample_key"],))
 
 
 def publish(root):

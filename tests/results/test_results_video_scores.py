@@ -38,9 +38,7 @@ def small(lake):
     for (clip, anchor), around in sets.items():
         fps = {"a": 25.0, "b": 30.0, "c": 60.0}[clip]
         for offset, pred in around.items():
-            frames.append(
-                frame(clip, anchor, offset, [DOG], pict_type=coded[offset], fps=fps)
-            )
+            frames.append(frame(clip, anchor, offset, [DOG], pict_type=coded[offset], fps=fps))
             preds.append(pred)
     manifest = mined(lake, "zoo", frames)
     lake.run(lake.model("m"), manifest, answers(frames, preds))

@@ -25,6 +25,7 @@ from ops.video.clip import Annotation, Segment
 from ops.video.frame_set import FrameSet
 from ops.video.frame_sets import read_frame_sets
 from ops.video.mining import MiningConfig, layout, mine, read_mined
+from ops.video.sources import read_source
 
 NAME = "frame_sets/made"
 CATALOG = load()
@@ -381,3 +382,33 @@ def test_mined_sets_are_found_beside_the_catalog(root: Root, five: MadeSource) -
     assert manifest.renderer["name"] == "mining"
     assert set(manifest.renderer["tables"]) == {"videos", "frames", "left_out", "pairs"}
     assert root.url not in told
+
+
+def test_labels_rewritten_while_videos_are_mined_are_refused(
+    tmp_path: Path, root: Root, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = MadeSource(dogs(tmp_path, "a"))
+    plan = layout.lay_out
+
+    def then_relabel(*args: object) -> object:
+        source.clips["b"] = source.clips["a"]
+        return plan(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("ops.video.mining.mining.lay_out", then_relabel)
+    with pytest.raises(ShiftlakeError, match="labels changed"):
+        mine(root, CATALOG, source, workers=1)
+    assert not root.exists(f"shards/{NAME}/manifest.json")
+
+
+def test_labels_that_changed_between_two_minings_are_read_again(tmp_path: Path) -> None:
+    place = tmp_path / "videos" / "own"
+    dogs(place / "videos", "a")
+    told = {"kind": "folder", "videos": "videos", "labels": "labels.json",
+            "label_space": "imagenet_vid30", "mining": {"k": 3}}  # fmt: skip
+    (place / "source.yaml").write_text(json.dumps(told))
+    root = open_root(tmp_path / "lake")
+    for label in (DOG, CAT):
+        (place / "labels.json").write_text(json.dumps([{"video": "a.mp4", "labels": [label]}]))
+        mine(root, CATALOG, read_source(tmp_path / "videos", "own"), workers=1)
+        frames = read_mined(root, "own", "frames")
+        assert set(map(tuple, frames["labels"].to_pylist())) == {(label,)}

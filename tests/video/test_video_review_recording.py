@@ -7,7 +7,6 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,9 +31,9 @@ def root(tmp_path: Path) -> Root:
 
 
 @pytest.fixture
-def review(root: Root) -> Iterator[Review]:
+def review(root: Root) -> Review:
     mine_by_hand(root, "things", SETS)
-    yield Review.open(root, "things")
+    return Review.open(root, "things")
 
 
 def test_a_review_shows_what_was_mined(review: Review) -> None:
@@ -256,7 +255,7 @@ def test_threads_share_a_review(review: Review) -> None:
     for thread in threads:
         thread.join()
     assert review.n_events == 75
-    assert review.decisions().pair_states() == {"accepted": 5}
+    assert review.decisions().pair_states()["accepted"] == 5
 
 
 def test_what_was_acknowledged_survives_kill_9(review: Review, root: Root) -> None:
@@ -291,9 +290,14 @@ def test_progress_counts_each_pass_and_reviewer(review: Review) -> None:
     say(review, "anchor", "ben", frame_set("b", 9), "bad")
     progress = review.progress()
     assert progress.anchors.total == 3
-    assert progress.anchors.states == {"usable": 2, "contested": 1, "pending": 0}
+    assert progress.anchors.states == {"usable": 2, "contested": 1, "pending": 0, "bad": 0}
     assert progress.anchors.done == {"anna": 3, "ben": 1}
-    assert progress.pairs.states == {"accepted": 4, "contested": 1, "pending": 0}
+    assert progress.pairs.states == {
+        "accepted": 4,
+        "contested": 1,
+        "pending": 0,
+        "rejected": 0,
+    }
     assert progress.pairs.done == {"anna": 5, "ben": 1}
     assert (progress.joint.total, progress.joint.states["contested"]) == (2, 2)
     for name in ("anna", "ben"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,10 @@ from numpy.typing import NDArray
 
 from ops.errors import ShiftlakeError
 from ops.metrics.detection.boxes import FARTHEST
+
+# A bool is an int to Python, and no number here.
+_NUMBERS = {int, float}
+_LARGE = 2**63
 
 
 @dataclass(frozen=True)
@@ -53,14 +58,13 @@ def columns_of(rows: list[Any], first: int, where: object) -> Columns:
     at = _Place(first, where)
     image = _whole(rows, "image_id", at)
     category = _whole(rows, "category_id", at)
-    score = np.array(_values(rows, "score", _is_number, at), np.float64)
+    score = _floats(_numbers(rows, "score", at), 1, "score", at)[:, 0]
     at.require(
         np.array((score >= 0) & (score <= 1)),
         "a score from 0 to 1",
         lambda i: f"score {rows[i]['score']!r}",
     )
-    sides = _values(rows, "bbox", _is_box, at)
-    box = np.array(sides, np.float64).reshape(-1, 4)
+    box = _floats(_boxes(rows, at), 4, "bbox", at)
     # Also false where a number is NaN.
     sane = np.array((np.abs(box) <= FARTHEST).all(axis=1) & (box[:, 2:] >= 0).all(axis=1))
     at.require(
@@ -94,38 +98,53 @@ class _Place:
         )
 
 
-def _values(rows: list[Any], name: str, sane: Callable[[Any], bool], at: _Place) -> list[Any]:
+def _column(rows: list[Any], name: str, at: _Place) -> list[Any]:
     try:
-        values = [row[name] for row in rows]
-    except (KeyError, TypeError):
+        return [row[name] for row in rows]
+    except (KeyError, TypeError, IndexError):
         bad = next(i for i, row in enumerate(rows) if not (isinstance(row, dict) and name in row))
         raise at.refused(bad, f"an object with {name!r}", repr(rows[bad])) from None
-    for i, value in enumerate(values):
-        if not sane(value):
-            expected = "a list of 4 numbers" if name == "bbox" else "a number"
-            raise at.refused(i, f"{expected} as {name!r}", repr(value))
+
+
+def _numbers(rows: list[Any], name: str, at: _Place) -> list[Any]:
+    values = _column(rows, name, at)
+    if not set(map(type, values)) <= _NUMBERS:
+        bad = next(i for i, value in enumerate(values) if type(value) not in _NUMBERS)
+        raise at.refused(bad, f"a number as {name!r}", repr(values[bad]))
     return values
 
 
-def _whole(rows: list[Any], name: str, at: _Place) -> NDArray[np.int64]:
-    values = _values(rows, name, _is_number, at)
+def _boxes(rows: list[Any], at: _Place) -> list[Any]:
+    """The four numbers of every row, one after the other."""
+    values = _column(rows, "bbox", at)
+    if set(map(type, values)) <= {list} and set(map(len, values)) <= {4}:
+        flat = list(chain.from_iterable(values))
+        if set(map(type, flat)) <= _NUMBERS:
+            return flat
+    for i, value in enumerate(values):
+        if type(value) is not list or [type(v) in _NUMBERS for v in value] != [True] * 4:
+            raise at.refused(i, "a list of 4 numbers as 'bbox'", repr(value))
+    raise AssertionError("one of them is no box")
+
+
+def _floats(values: list[Any], width: int, name: str, at: _Place) -> NDArray[np.float64]:
     try:
-        whole = np.array(values, np.int64)
-        if set(map(type, values)) <= {int}:
-            return whole
-    except (OverflowError, ValueError):
-        pass
+        return np.array(values, np.float64).reshape(-1, width)
+    except OverflowError:
+        # A whole number with more digits than any float has.
+        bad = next(i for i, value in enumerate(values) if abs(value) >= _LARGE)
+        raise at.refused(bad // width, f"a finite number as {name!r}", "a larger one") from None
+
+
+def _whole(rows: list[Any], name: str, at: _Place) -> NDArray[np.int64]:
+    values = _numbers(rows, name, at)
+    if set(map(type, values)) <= {int}:
+        try:
+            return np.array(values, np.int64)
+        except OverflowError:
+            pass
     for i, value in enumerate(values):
         # Some programs write 7.0 for 7.
-        if not float(value).is_integer() or abs(value) > 2**53:
+        if not abs(value) < _LARGE or int(value) != value:
             raise at.refused(i, f"a whole number as {name!r}", repr(value))
     return np.array([int(value) for value in values], np.int64)
-
-
-def _is_number(value: Any) -> bool:
-    # A bool is an int to Python, and no number here; an int may be too large for a float.
-    return type(value) is float or (type(value) is int and abs(value) < 2**63)
-
-
-def _is_box(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 4 and all(map(_is_number, value))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 from ops.errors import ShiftlakeError
 
 # Bytes that are read at once, and the most one row may have: a mask is long, but not this long.
-_PART = 8 << 20
+_PART = 4 << 20
 _ROW = 64 << 20
 # A brace inside a row can look like the start of the next one; how many are tried.
 _CUTS = 20
@@ -49,28 +50,34 @@ def rows_of(file: BinaryIO, where: object) -> Iterator[list[Any]]:
         if rows:
             yield rows
         elif len(data) > _ROW:
-            raise _refused(
-                f"rows of at most {_ROW >> 20} MiB", f"more, at byte {position:,}", where
-            )
+            raise _too_long(data, position, where)
         data, position = data[used:], position + used
     yield _parsed(b"[" + data, position - 1, where)
 
 
 def _whole_rows(data: bytes, position: int, where: object) -> tuple[list[Any], int]:
-    """The rows that end within `data`, and how many bytes they take with the comma behind them."""
-    first: ShiftlakeError | None = None
+    """The rows that end within `data`, and how many bytes they take with the comma behind them.
+
+    None where the first row seems to end later; whether it does, the rest of the file tells.
+    """
     end = len(data)
     for _ in range(_CUTS):
         cut, end = _last_cut(data, end)
         if cut < 0:
             break
-        try:
+        with suppress(ShiftlakeError):
             return _parsed(b"[" + data[:cut] + b"]", position - 1, where), cut + 1
-        except ShiftlakeError as error:
-            first = first or error
-    if first is not None:
-        raise first
     return [], 0
+
+
+def _too_long(data: bytes, position: int, where: object) -> ShiftlakeError:
+    """The error for a row that does not end, be it long or broken."""
+    found = f"a longer one at byte {position:,}"
+    try:
+        _parsed(b"[" + data + b"]", position - 1, where)
+    except ShiftlakeError as error:
+        found = str(error.found)
+    return _refused(f"JSON, each row of at most {_ROW >> 20} MiB", found, where)
 
 
 def _last_cut(data: bytes, end: int) -> tuple[int, int]:

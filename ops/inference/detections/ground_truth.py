@@ -69,12 +69,13 @@ def _write_list(text: io.TextIOWrapper, name: str, entries: Iterator[dict[str, A
 
 
 def _images(frames: pa.Table) -> Iterator[dict[str, Any]]:
-    columns = ["sample_key", "width", "height", "frame_set", "frame_offset", "annotated"]
+    columns = ["sample_key", "width", "height", "frame_set", "frame_offset"]
+    known = frames["boxes"].is_valid().to_pylist()
     at = 0
     for batch in frames.select(columns).to_batches(max_chunksize=10_000):
         for row in batch.to_pylist():
+            yield {"id": at + 1, "file_name": row.pop("sample_key"), **row, "annotated": known[at]}
             at += 1
-            yield {"id": at, "file_name": row.pop("sample_key"), **row}
 
 
 def _annotations(frames: pa.Table) -> Iterator[dict[str, Any]]:

@@ -85,7 +85,7 @@ class TableFile:
         if self._n_waiting or not self.rows:
             table = pa.Table.from_batches(self._waiting, self._schema)
             self._writer.write_table(table.combine_chunks(), ROW_GROUP)
-        self._writer.close()
+        self.release()
         return StoredFile(
             name=self._name,
             rows=self.rows,
@@ -93,12 +93,21 @@ class TableFile:
             sha256=self._sink.digest(),
         )
 
+    def release(self) -> None:
+        """End the file as it is; nothing happens where it has ended."""
+        self._writer.close()
+
 
 @contextmanager
 def table_file(root: Root, folder: str, name: str, schema: pa.Schema) -> Iterator[TableFile]:
     """Write a Parquet file that appears once the block has closed it and ends without an error."""
     with root.writer(f"{folder}/{name}") as file:
-        yield TableFile(_Hashing(file), name, schema)
+        table = TableFile(_Hashing(file), name, schema)
+        try:
+            yield table
+        finally:
+            # After an error too: Arrow would write its footer later, into a file that is gone.
+            table.release()
 
 
 def write_frames(

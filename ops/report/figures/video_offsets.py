@@ -104,7 +104,7 @@ def _figure(found: dict[FrameSets, dict[str, dict[str, _Curve]]], models: Cast) 
 def _curves(axes: Axes, curves: dict[str, dict[str, _Curve]], models: Cast, bands: bool) -> None:
     after, before = curves[_AFTER], curves[_BEFORE]
     reach = max(abs(offset) for curve in after.values() for offset in curve)
-    step = max(1, -(-reach // 2))
+    step = 1 if reach <= 5 else -(-reach // 2)
     axes.set_xlim(-1.05 * reach - 0.01, 1.05 * reach + 0.01)
     ticks = sorted({0, *range(step, reach + 1, step), *range(-step, -reach - 1, -step)})
     axes.set_xticks(ticks, [f"{tick:+d}".replace("-", "−") if tick else "anchor" for tick in ticks])

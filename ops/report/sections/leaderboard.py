@@ -25,7 +25,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("imagenet_c", "imagenet_c_rendered", "imagenet_c_on_the_fly", "mini_imagenet_c",
          "mini_imagenet_c_rendered", "imagenet_p", "imagenet_p_rendered", "imagenet_p_on_the_fly"),
     ),
-    ("video", "Video", ("imagenet_vid_robust", "ytbb_robust")),
+    ("video", "Video", ("imagenet_vid_robust", "ytbb_robust", "frame_sets", "reviewed_frame_sets")),
 )  # fmt: skip
 _OTHER = ("other", "Other sets and their distortions")
 

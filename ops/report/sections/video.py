@@ -93,11 +93,11 @@ def _gallery(
 
 def _pair(flip: Flip, pictures: dict[Wanted, Found]) -> Pair:
     name = frame_set_name(flip.benchmark, flip.condition)
-    offset = f"{flip.offset:+d}".replace("-", "−")
+    away = f"{flip.offset:+d} frame{'s' * (abs(flip.offset) != 1)}".replace("-", "−")
     return Pair(
         f"{name}: {flip.frame_set}",
         _picture(flip.anchor, pictures, "right", "anchor"),
-        _picture(flip.frame, pictures, "wrong", f"{offset} frames, shows {flip.label}"),
+        _picture(flip.frame, pictures, "wrong", f"{away}, shows {flip.label}"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ops.report.document import Cell, Column, Number, Table
@@ -11,31 +12,46 @@ if TYPE_CHECKING:
     import duckdb
 
 
-def detection_table(connection: duckdb.DuckDBPyConnection) -> Table | None:
-    """Every stored metric of detectors on video; None where there is none."""
-    import duckdb
+_RULE = "101-point"
+_Key = tuple[str, str, str, str, str]
 
-    try:
-        rows = connection.execute(
-            """
-            SELECT model, benchmark, condition, metric, variant, 100 * value, 100 * ci_lo,
-                100 * ci_hi, n
-            FROM detection_metrics WHERE value IS NOT NULL ORDER BY ALL
-            """
-        ).fetchall()
-    except duckdb.CatalogException:
-        # A lake whose views are of before detections were scored.
-        return None
+
+def detection_table(connection: duckdb.DuckDBPyConnection) -> Table | None:
+    """Precision on anchors and on worst frames, by COCO's rule; None where nothing is stored."""
+    rows = connection.execute(
+        """
+        SELECT model, benchmark, condition, variant, rule, metric, k, 100 * value, 100 * ci_lo,
+            100 * ci_hi, n
+        FROM detection_metrics WHERE value IS NOT NULL ORDER BY ALL
+        """
+    ).fetchall()
     if not rows:
         return None
+    # Whoever scored by other rules alone is shown by those.
+    preferred = {row[:4] for row in rows if row[4] == _RULE}
+    rows = [row for row in rows if row[4] == _RULE or row[:4] not in preferred]
+    found: dict[_Key, dict[tuple[str, int], Number]] = defaultdict(dict)
+    for model, benchmark, condition, variant, rule, metric, k, value, lo, hi, n in rows:
+        number = Number(value, lo, hi, f"n = {n:,} sets; {rule}")
+        found[model, benchmark, condition, variant, rule][metric, int(k or 0)] = number
+    body: list[list[Cell]] = []
+    for (model, benchmark, condition, variant, _), own in sorted(found.items()):
+        reach = max(k for _, k in own)
+        by_metric = {metric: number for (metric, k), number in own.items() if k in (0, reach)}
+        body.append(
+            [
+                model, frame_set_name(benchmark, condition), variant.replace("_", " "),
+                by_metric.get("pm0_map50"), by_metric.get(f"pm{reach}_map50"),
+                by_metric.get("pm_map50_drop"), Number(reach, digits=0),
+            ]
+        )  # fmt: skip
     columns = [
         Column("model", numeric=False), Column("frames", numeric=False),
-        Column("metric", numeric=False), Column("variant", numeric=False), Column("value", "%"),
+        Column("what", numeric=False), Column("mAP", "anchors", "higher"),
+        Column("mAP", "worst frames", "higher"), Column("drop", better="lower"), Column("k"),
     ]  # fmt: skip
-    body: list[list[Cell]] = [
-        [model, frame_set_name(benchmark, condition), metric.replace("_", " "), variant,
-         Number(value, lo, hi, f"n = {n:,}" if n is not None else "")]
-        for model, benchmark, condition, metric, variant, value, lo, hi, n in rows
-    ]  # fmt: skip
-    caption = "Detectors: mean average precision at IoU 0.5 on anchors and on the worst frames"
+    caption = (
+        "Detectors: mean average precision at IoU 0.5, in %, on anchors and on the worst frame of "
+        "each set; intervals draw sets, paired"
+    )
     return Table("video-detection", columns, body, caption)

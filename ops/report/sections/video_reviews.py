@@ -65,8 +65,8 @@ def review_tables(root: Root, connection: duckdb.DuckDBPyConnection) -> list[Tab
 def _funnel(found: list[Frozen]) -> Table:
     columns = [
         Column("source", numeric=False), Column("review", "frozen version", numeric=False),
-        Column("anchors", "mined"), Column("reviewed"), Column("accepted"), Column("", "%"),
-        Column("pairs", "mined"), Column("reviewed"), Column("accepted"), Column("", "%"),
+        Column("anchors", "mined"), Column("reviewed"), Column("accepted"), Column("share", "%"),
+        Column("pairs", "mined"), Column("reviewed"), Column("accepted"), Column("share", "%"),
         Column("labels", "updated"), Column("undecided", "pairs"),
     ]  # fmt: skip
     body: list[list[Cell]] = []

@@ -17,8 +17,8 @@ from ops.results.measures.video_frames import SeenFrames
 
 # A frame that was rejected has the labels it was mined with, where nobody has changed them.
 _FRAMES = """
-    SELECT r.sample_key, coalesce(r.state = 'accepted', false) AS accepted, coalesce(r.labels, []) AS labels,
-        r.labels IS NOT NULL AS labelled
+    SELECT r.sample_key, coalesce(r.state = 'accepted', false) AS accepted,
+        coalesce(r.labels, []) AS labels, r.labels IS NOT NULL AS labelled
     FROM reviewed_frames AS r
     JOIN datasets AS d
         ON d.dataset = $dataset AND r.frozen_version = d.parameters ->> '$.frozen_version'
@@ -123,4 +123,3 @@ def review_of(source: Source, unit: Unit, seen: SeenFrames) -> Reviewed:
     )
     source.known.reviewed[dataset, version] = review
     return review
-

@@ -20,7 +20,8 @@ SELECT
     missing, synthetic, stale, run_id, dataset_version
 FROM (
     SELECT model, benchmark, condition, run_id, dataset_version,
-        count(*) AS n, count_if(anchor_right) AS pm0_right, count_if(whole_right) AS whole
+        count(*) AS n, count(*) FILTER (WHERE anchor_right) AS pm0_right,
+        count(*) FILTER (WHERE whole_right) AS whole
     FROM sets GROUP BY ALL
 )
 JOIN (

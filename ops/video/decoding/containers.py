@@ -11,6 +11,7 @@ from typing import Any
 
 import av
 
+from ops.video.decoding.mp4_boxes import claimed_samples, has_index, is_mp4
 from ops.video.decoding.unreadable import UnreadableVideo
 
 # Self-contained files with a time for every frame. FFmpeg knows many more formats, among them
@@ -56,6 +57,7 @@ def open_container(path: Path) -> Any:
         raise UnreadableVideo(found="no such file", where=path.name)
     if not path.stat().st_size:
         raise UnreadableVideo(found="0 bytes", where=path.name)
+    _check_claims(path)
     limits = {"max_pixels": str(MAX_PIXELS), "threads": "1"}
     try:
         try:
@@ -118,6 +120,20 @@ def check_size(width: int, height: int, name: str) -> None:
         )
 
 
+def _check_claims(path: Path) -> None:
+    with path.open("rb") as file:
+        if not is_mp4(file.read(8)):
+            return
+    pictures, samples = claimed_samples(path)
+    size = path.stat().st_size
+    if pictures > MAX_FRAMES or samples > size:
+        raise UnreadableVideo(
+            expected=f"at most {MAX_FRAMES:,} frames, and a byte for every sample",
+            found=f"an index that claims {samples:,} samples, in a file of {size:,} bytes",
+            where=path.name,
+        )
+
+
 def _open(path: Path, stream_options: list[dict[str, str]] | None) -> Any:
     open_: Any = av.open  # its annotations want the options of streams to be strings
     return open_(
@@ -138,25 +154,7 @@ def _reason(path: Path, error: Exception) -> str:
         return f"a web page, {size} bytes"
     if start.startswith(_LISTS):
         return "a list of other files or addresses, which is not followed"
-    if head[4:8] in (b"ftyp", b"mdat", b"free", b"wide") and not _has_index(path):
+    if is_mp4(head) and not has_index(path):
         return "an MP4 without its index (moov): the end of the file is missing"
     told = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return f"{' '.join(str(told).split())} ({size} bytes)"
-
-
-def _has_index(path: Path) -> bool:
-    """Whether one of the outer boxes of an MP4 is ``moov``, and whole."""
-    size, place = path.stat().st_size, 0
-    with path.open("rb") as file:
-        while place + 8 <= size:
-            file.seek(place)
-            head = file.read(16)
-            length = int.from_bytes(head[:4], "big")
-            if length == 1:
-                length = int.from_bytes(head[8:16], "big")
-            if head[4:8] == b"moov":
-                return length == 0 or place + length <= size
-            if length < 8:
-                return False
-            place += length
-    return False

@@ -118,7 +118,6 @@ def _opened(source: VideoSource, clip: Clip, path: Path, row: dict[str, Any]) ->
             problem = video.problem
             seen = SeenFrames(clip, video.seconds, video.width, video.height)
             published = source.frame_sets(clip.key)
-            numbers = getattr(video, "numbers", None)
             if published is None:
                 anchors = draw_anchors(source.name, clip, seen, config)
             else:
@@ -128,9 +127,6 @@ def _opened(source: VideoSource, clip: Clip, path: Path, row: dict[str, Any]) ->
         return ExaminedClip(clip.key, row | _state("failed", _without(path, clip, error.found)))
     except OSError as error:
         return ExaminedClip(clip.key, row | _state("failed", f"unreadable: {error.strerror}"))
-    if published and numbers not in (None, tuple(range(row["n_frames"]))):
-        why = "published sets count frames from 0, and its files are numbered otherwise"
-        return ExaminedClip(clip.key, row | _state("failed", why))
     if not row["n_frames"]:
         return ExaminedClip(clip.key, row | _state("failed", "a video without a frame"))
     if not anchors:

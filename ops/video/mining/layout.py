@@ -30,16 +30,24 @@ class ShardLayout:
     sets: tuple[tuple[str, int], ...]
 
 
-def mined_version(source: VideoSource, clips: Sequence[ExaminedClip]) -> str:
+def mined_version(source: VideoSource, labels: str, clips: Sequence[ExaminedClip]) -> str:
     """Version of a mining: of the labels, the choices, and every video by its content.
 
     A video that is missing is part of it as well, for it is a row of the tables.
+
+    Parameters
+    ----------
+    source : VideoSource
+    labels : str
+        Its fingerprint.
+    clips : sequence of ExaminedClip
+        In the order of their keys.
     """
     return version_of(
         {
             "name": dataset_of(source.name),
             "rules": RULES,
-            "labels": source.fingerprint(),
+            "labels": labels,
             "label_rule": source.rule,
             "label_space": source.label_space,
             "mining": source.entry.mining.model_dump(mode="json"),

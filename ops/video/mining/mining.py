@@ -21,9 +21,9 @@ from ops.shards.seal import Header, seal
 from ops.shards.write import ShardRecord
 from ops.storage import Root, open_root, paths
 from ops.video.mining.assembly import Seals, write_tables
-from ops.video.mining.examined import ExaminedClip, ExamineTask, examine
+from ops.video.mining.examined import ExaminedClip, ExamineTask, examine, opened
 from ops.video.mining.layout import RULES, ShardLayout, lay_out, libraries, mined_version
-from ops.video.mining.shard import MiningTask, mine_shard
+from ops.video.mining.shard import PARTS, MiningTask, mine_shard, part_path
 from ops.video.mining.tables import dataset_of
 
 if TYPE_CHECKING:
@@ -74,10 +74,12 @@ def mine(
     """
     root = open_root(root)
     dataset = dataset_of(source.name)
-    opened = pickle.dumps(source)
-    n_classes = _n_classes(catalog, source)
-    clips = _examine_all(source, opened, n_classes, workers)
-    version = mined_version(source, clips)
+    # What this process keeps of an earlier call may be labels that have changed since.
+    opened.cache_clear()
+    pickled = pickle.dumps(source)
+    labels = source.fingerprint()
+    clips = _examine_all(source, pickled, _n_classes(catalog, source), workers)
+    version = mined_version(source, labels, clips)
     standing = _standing(root, dataset, source.name, version)
     if standing is not None:
         return standing
@@ -90,18 +92,19 @@ def mine(
         log(f"{dataset}: {len(clips):,} videos ({told}), {n_sets:,} frame sets")
     places = len(source.entry.mining.offsets)
     layouts = lay_out(clips, places, version, source.name)
-    records = _mine_all(root, dataset, opened, version, clips, layouts, workers, progress, log)
+    records = _mine_all(root, dataset, pickled, version, clips, layouts, workers, progress, log)
     names = [layout.name for layout in layouts]
     tables = write_tables(root, source.name, version, names, clips, places)
     if not tables["frames"]["rows"]:
         raise _nothing(source, clips)
+    _require_same_labels(source, labels)
     # A shard of which every anchor was damaged is no shard.
     for record in records:
         if not record.entry.n_samples:
             root.remove(paths.shard(dataset, record.entry.name))
     manifest = seal(
         root,
-        _header(source, tables),
+        _header(source, labels, tables),
         version,
         [record for record in records if record.entry.n_samples],
         written=tables["frames"]["rows"],
@@ -125,12 +128,12 @@ def _n_classes(catalog: Catalog, source: VideoSource) -> int:
 
 
 def _examine_all(
-    source: VideoSource, opened: bytes, n_classes: int, workers: int | None
+    source: VideoSource, pickled: bytes, n_classes: int, workers: int | None
 ) -> list[ExaminedClip]:
     """A first look at all clips, in the order of their keys."""
     keys = sorted(source.keys())
     tasks = [
-        ExamineTask(opened, tuple(keys[start : start + _CLIPS_A_TASK]), n_classes)
+        ExamineTask(pickled, tuple(keys[start : start + _CLIPS_A_TASK]), n_classes)
         for start in range(0, len(keys), _CLIPS_A_TASK)
     ]
     found = dict(map_shards(examine, tasks, workers=workers))
@@ -140,7 +143,7 @@ def _examine_all(
 def _mine_all(
     root: Root,
     dataset: str,
-    opened: bytes,
+    pickled: bytes,
     version: str,
     clips: Sequence[ExaminedClip],
     layouts: Sequence[ShardLayout],
@@ -150,14 +153,18 @@ def _mine_all(
 ) -> list[ShardRecord]:
     """Mine what is not finished yet; the notes of all shards."""
     stamps = {clip.key: clip.stamp for clip in clips if clip.stamp is not None}
-    records = finished_shards(root, dataset, version)
+    records = {
+        name: record
+        for name, record in finished_shards(root, dataset, version).items()
+        if all(root.exists(part_path(dataset, version, name, table)) for table in PARTS)
+    }
     todo = [layout for layout in layouts if layout.name not in records]
     if records and log:
         log(f"{dataset}: {len(records)} of {len(layouts)} shards were finished before")
     tasks = [
         MiningTask(
             root,
-            opened,
+            pickled,
             version,
             layout.name,
             layout.sets,
@@ -175,7 +182,19 @@ def _mine_all(
     return list(records.values())
 
 
-def _header(source: VideoSource, tables: Seals) -> Header:
+def _require_same_labels(source: VideoSource, labels: str) -> None:
+    """Refuse to seal under the hash of labels that have been replaced meanwhile."""
+    if (now := source.fingerprint()) != labels:
+        raise ShiftlakeError(
+            "The labels changed while videos were mined; nothing was sealed.",
+            expected=f"labels of sha256 {labels}",
+            found=f"sha256 {now}",
+            where=f"source {source.name}",
+            remedy="mine again when nobody writes them any more",
+        )
+
+
+def _header(source: VideoSource, labels: str, tables: Seals) -> Header:
     config = source.entry.mining
     return Header(
         name=dataset_of(source.name),
@@ -187,7 +206,7 @@ def _header(source: VideoSource, tables: Seals) -> Header:
             "version": RULES,
             "parameters": config.model_dump(mode="json"),
             "seed": config.seed,
-            "labels_sha256": source.fingerprint(),
+            "labels_sha256": labels,
             "libraries": libraries(),
             "tables": tables,
         },

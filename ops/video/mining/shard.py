@@ -8,6 +8,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -81,8 +83,9 @@ def mine_shard(task: MiningTask) -> ShardRecord:
         for key, sets in groupby(task.sets, key=itemgetter(0)):
             anchors = [anchor for _, anchor in sets]
             for samples, found in _mined(source, key, anchors, task.stamps[key]):
-                for sample in samples:
-                    writer.add(sample)
+                # Each forgotten once it is written: of large pictures two sets are much.
+                while samples:
+                    writer.add(samples.pop(0))
                 for table in PARTS:
                     rows[table] += found[table]
         # Before the note that finish() writes: whoever finds the note finds its rows.
@@ -106,8 +109,7 @@ def _mined(
         seen = SeenFrames(clip, video.seconds, video.width, video.height)
         for anchor in anchors:
             planned = _planned(source, clip, seen, video, anchor)
-            taken = _taken(video, planned, source)
-            yield samples_of(taken, clip, seen, video.fps, source.name)
+            yield samples_of(_taken(video, planned, source), clip, seen, video.fps, source.name)
     require_same(clip.path, stamp, clip.file)
 
 
@@ -117,8 +119,16 @@ def _planned(
     config = source.entry.mining
     published = source.frame_sets(clip.key)
     if published is None:
-        return plan_set(anchor, seen, video.seconds, video.fps, config, source.rule)
+        return plan_set(anchor, seen, *_times(video), config, source.rule)
     return plan_published(anchor, published, video.n_frames, config, clip.key)
+
+
+def _times(video: Video) -> tuple[npt.NDArray[np.float64], float]:
+    """When frames are presented, and their rate; of numbered pictures their numbers, and 1."""
+    numbers = getattr(video, "numbers", None)
+    if numbers is None or np.isfinite(video.fps):
+        return video.seconds, video.fps
+    return np.asarray(numbers, np.float64), 1.0
 
 
 def _taken(video: Video, planned: PlannedSet, source: VideoSource) -> TakenSet:

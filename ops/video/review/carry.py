@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from ops.storage import Root
+from ops.errors import ShiftlakeError
+from ops.storage import Root, paths
 from ops.video.review.events import Event
 from ops.video.review.imported import derived_id
 from ops.video.review.items import AnchorItem, PairItem
@@ -62,10 +63,18 @@ def carry(root: Root, source: str, from_version: str, catalog: Catalog | None = 
     Raises
     ------
     ShiftlakeError
-        If there is no such mining, or the new one is not sealed.
+        If there is no such mining, it is the sealed one, or none is sealed.
     """
     old = Review.open(root, source, catalog, from_version)
     new = Review.open(root, source, catalog)
+    if old.mined_version == new.mined_version:
+        raise ShiftlakeError(
+            f"The mining {from_version} of {source} is the sealed one, not an older one.",
+            expected="an older mining",
+            found=from_version,
+            where=root.at(paths.minings(source)),
+            remedy="nothing is to be done: what was decided about it counts",
+        )
     subjects: defaultdict[Seen, list[str]] = defaultdict(list)
     for subject, seen in _seen(new).items():
         subjects[seen].append(subject)

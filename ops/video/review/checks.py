@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ops.shards.manifest import read_manifest
 from ops.shards.reader import read_shard
@@ -35,11 +36,12 @@ def check_reviewed(root: Root, catalog: Catalog | None, source: str) -> list[str
     problems: list[str] = []
     earlier = review.as_of(frozen.created)
     if earlier.events_sha256 == frozen.events_sha256:
-        again = decision_rows(earlier)
+        again = {row["sample_key"]: row for row in decision_rows(earlier)}
+        frozen_rows = {row["sample_key"]: row for row in table}
         problems += [
-            f"{ours['sample_key']}: frozen as {theirs['state']}, its events say {ours['state']}"
-            for ours, theirs in zip(again, table, strict=True)
-            if ours != theirs
+            f"{key}: frozen as {_state(frozen_rows, key)}, its events say {_state(again, key)}"
+            for key in sorted(again.keys() | frozen_rows.keys())
+            if again.get(key) != frozen_rows.get(key)
         ]
     accepted = {
         row["sample_key"]: tuple(row["labels"]) for row in table if row["state"] == "accepted"
@@ -57,3 +59,8 @@ def check_reviewed(root: Root, catalog: Catalog | None, source: str) -> list[str
         if sealed.get(key) != accepted.get(key)
     ]
     return problems
+
+
+def _state(rows: Mapping[str, Mapping[str, Any]], key: str) -> str:
+    row = rows.get(key)
+    return "nothing" if row is None else f"{row['state']} with labels {row['labels']}"

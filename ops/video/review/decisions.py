@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from ops.video.review.events import REASONS, Event, Reason
 from ops.video.review.items import AnchorItem, PairItem
@@ -102,8 +102,9 @@ class Decisions:
         touched = self.votes.add(events)
         panels = (self.votes.voters("anchor"), self.votes.voters("pair"))
         if panels != self._panels:
-            # One reviewer more or less changes what half of them is.
-            touched |= {Ballot("joint", subject) for subject in self._disputed}
+            # One reviewer more or less changes what half of them is, where there is a joint vote.
+            joint = (Ballot("joint", subject) for subject in self._disputed)
+            touched |= {ballot for ballot in joint if self.votes.counting(*ballot)}
             self._panels = panels
         pairs: set[str] = set()
         for subject in {ballot.subject for ballot in touched}:
@@ -132,6 +133,10 @@ class Decisions:
             return False
         return True if (pair.state, anchor.state) == ("accepted", "usable") else None
 
+    def is_worth_judging(self, sample_key: str) -> bool:
+        """Whether the anchor of a pair is neither bad nor contested."""
+        return self.anchor(self._set_of[sample_key]).state not in ("bad", "contested")
+
     def contested(self) -> list[str]:
         """Frame sets, then sample keys, that the joint review has to settle, in order."""
         open_ = [subject for subject in self._disputed if self._is_contested(subject)]
@@ -145,17 +150,17 @@ class Decisions:
             for subject in self._disputed
         )
 
-    def anchor_states(self) -> Counter[str]:
+    def anchor_states(self) -> dict[AnchorState, int]:
         """Number of anchors in each state."""
         found = Counter(decision.state for decision in self._anchors.values())
         found["pending"] += len(self._pairs_of) - len(self._anchors)
-        return Counter(found)
+        return {state: found[state] for state in get_args(AnchorState)}
 
-    def pair_states(self) -> Counter[str]:
+    def pair_states(self) -> dict[PairState, int]:
         """Number of pairs in each state."""
         found = Counter(decision.state for decision in self._pairs.values())
         found["pending"] += len(self._set_of) - len(self._pairs)
-        return Counter(found)
+        return {state: found[state] for state in get_args(PairState)}
 
     def _is_contested(self, subject: str) -> bool:
         if subject in self._set_of:

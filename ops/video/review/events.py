@@ -35,6 +35,7 @@ REASONS: tuple[Reason, ...] = get_args(Reason)
 TOOL_VERSION = "1"
 
 _NAME = re.compile(r"[\w .-]{1,40}")
+_STORED_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
 _LONGEST_NOTE = 2_000
 
 
@@ -56,7 +57,26 @@ def reviewer_name(text: str) -> str:
     return name
 
 
-@lru_cache(maxsize=4_096)
+def require_reviewer(text: str) -> str:
+    """As :func:`reviewer_name`, for a name that a person gave.
+
+    Raises
+    ------
+    ShiftlakeError
+        If nobody can have it.
+    """
+    try:
+        return reviewer_name(text)
+    except ValueError as error:
+        raise ShiftlakeError(
+            "Nobody can review under this name.",
+            expected=str(error),
+            found=repr(text)[:100],
+            where="reviewer",
+            remedy="choose another name",
+        ) from error
+
+
 def utc_time(text: str) -> str:
     """An ISO 8601 time in UTC with microseconds, so that times sort as text.
 
@@ -68,6 +88,8 @@ def utc_time(text: str) -> str:
     if not text:
         return text
     time = datetime.fromisoformat(text)
+    if _STORED_TIME.fullmatch(text):
+        return text
     if time.tzinfo is None:
         raise ValueError("a time needs its offset from UTC, such as 2024-05-01T12:00:00Z")
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

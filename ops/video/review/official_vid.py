@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ops.storage import Root
 from ops.video.official import read_pmsets
 from ops.video.review.decisions import labels_of
-from ops.video.review.events import Event, reviewer_name
+from ops.video.review.events import Event, require_reviewer
 from ops.video.review.imported import Imported, decided, record_decided
 from ops.video.review.official_names import OfficialNames, vid_path
 from ops.video.review.review import Review
@@ -50,7 +50,7 @@ def import_pmsets(
     ShiftlakeError
         If the files are not what they should be, or the source is not mined.
     """
-    review, name = Review.open(root, source, catalog), reviewer_name(reviewer)
+    review, name = Review.open(root, source, catalog), require_reviewer(reviewer)
     sets, names = read_pmsets(pmsets_path, labels_path), OfficialNames(review)
     left: list[str] = []
 

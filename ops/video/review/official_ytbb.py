@@ -17,7 +17,7 @@ from ops.errors import ShiftlakeError
 from ops.storage import Root
 from ops.video.published import initial_labels, last_flags, tail
 from ops.video.review.decisions import Decisions
-from ops.video.review.events import REASONS, Event, Reason, reviewer_name
+from ops.video.review.events import REASONS, Event, Reason, require_reviewer
 from ops.video.review.imported import Imported, decided, record_decided
 from ops.video.review.official_names import OfficialNames, read_json_file, ytbb_path
 from ops.video.review.review import Review
@@ -92,7 +92,7 @@ def import_ytbb(
     ShiftlakeError
         If the files are not what they should be, or the source is not mined.
     """
-    review, name = Review.open(root, source, catalog), reviewer_name(reviewer)
+    review, name = Review.open(root, source, catalog), require_reviewer(reviewer)
     names = OfficialNames(review)
     where = f"{Path(anchor_labels_path).name}, {Path(pmk_labels_path).name}"
     anchors = last_flags(read_json_file(anchor_labels_path), "anchor_labels.json", where)

@@ -43,8 +43,8 @@ def progress_of(decisions: Decisions, n_anchors: int, n_pairs: int) -> Progress:
     anchors, pairs = decisions.anchor_states(), decisions.pair_states()
     settled, open_ = decisions.n_settled(), anchors["contested"] + pairs["contested"]
     return Progress(
-        anchors=StageProgress(total=n_anchors, states=dict(anchors), done=votes.done("anchor")),
-        pairs=StageProgress(total=n_pairs, states=dict(pairs), done=votes.done("pair")),
+        anchors=StageProgress(total=n_anchors, states={**anchors}, done=votes.done("anchor")),
+        pairs=StageProgress(total=n_pairs, states={**pairs}, done=votes.done("pair")),
         joint=StageProgress(
             total=settled + open_,
             states={"settled": settled, "contested": open_},

@@ -10,25 +10,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from threading import RLock
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ops.errors import ShiftlakeError
 from ops.shards.manifest import read_manifest
 from ops.storage import Root, paths
 from ops.storage.journal import Journal
 from ops.video.mining.tables import dataset_of
+from ops.video.review.bulk import without_collection
 from ops.video.review.class_names import class_names
 from ops.video.review.decisions import Decisions
-from ops.video.review.events import TOOL_VERSION, Event, read_events, record_of, reviewer_name
+from ops.video.review.events import TOOL_VERSION, Event, read_events, record_of, require_reviewer
 from ops.video.review.items import AnchorItem, PairItem, read_items
-from ops.video.review.order import Order, anchor_order, pair_order
+from ops.video.review.order import Order
 from ops.video.review.progress import Progress, progress_of
+from ops.video.review.queues import Queues, Stage
 from ops.video.review.refused import OlderMining, check_event, no_such_mining
 
 if TYPE_CHECKING:
     from ops.catalog import Catalog
-
-Stage = Literal["anchors", "pairs", "joint"]
 
 _TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 
@@ -62,13 +62,13 @@ class Review:
     anchors: tuple[AnchorItem, ...]
     pairs: tuple[PairItem, ...]
     _current: bool = True
-    _orders: dict[tuple[str, str, str], list[str]] = field(default_factory=dict, repr=False)
     _lock: RLock = field(default_factory=RLock, repr=False)
 
     def __post_init__(self) -> None:
         self._folder = paths.review_events(self.source, self.mined_version)
         self._journal = Journal(self.root, self._folder)
         self._decisions = Decisions(self.anchors, self.pairs)
+        self._queues = Queues(self.anchors, self.pairs, self.mined_version, self._decisions)
         self._anchor_of = {item.frame_set: item for item in self.anchors}
         self._pair_of = {item.sample_key: item for item in self.pairs}
         # Sealing publishes a manifest anew; looking at its time is cheaper than reading it.
@@ -209,8 +209,9 @@ class Review:
     def refresh(self) -> Decisions:
         """Take up what other processes have recorded."""
         with self._lock:
-            if records := self._journal.read_new():
-                self._take(read_events(records, self.root.at(self._folder)))
+            with without_collection(not self.n_events):
+                if records := self._journal.read_new():
+                    self._take(read_events(records, self.root.at(self._folder)))
             return self._decisions
 
     def decisions(self) -> Decisions:
@@ -220,7 +221,7 @@ class Review:
     def as_of(self, at: str) -> Review:
         """The review with only the events up to a time, to look at; nothing can be recorded."""
         with self._lock:
-            earlier = replace(self, _current=False, _orders={}, _lock=RLock())
+            earlier = replace(self, _current=False, _lock=RLock())
             earlier._take([event for event in self.events if event.at <= at])
             return earlier
 
@@ -256,21 +257,8 @@ class Review:
             Frame sets, sample keys, or for ``joint`` both.
         """
         with self._lock:
-            name, votes = reviewer_name(reviewer), self._decisions.votes
-            found: list[str] = []
-            if stage == "joint":
-                contested = self._decisions.contested()
-                found = [key for key in contested if name not in votes.counting("joint", key)]
-                return found[:limit]
-            for subject in self._ordered(name, stage, order):
-                if len(found) == limit:
-                    break
-                counting = votes.counting("anchor" if stage == "anchors" else "pair", subject)
-                if name in counting or (raters is not None and len(counting) >= raters):
-                    continue
-                if stage == "anchors" or self._is_worth_judging(subject):
-                    found.append(subject)
-            return found
+            name = require_reviewer(reviewer)
+            return self._queues.waiting(name, stage, order, raters, limit)
 
     def undo(self, reviewer: str) -> Event | None:
         """Withdraw the newest decision that a person entered; what held before it holds again.
@@ -285,7 +273,7 @@ class Review:
         """
         with self._lock:
             self.refresh()
-            name = reviewer_name(reviewer)
+            name = require_reviewer(reviewer)
             withdrawn = self._decisions.votes.latest(name)
             self.record(
                 Event(
@@ -306,7 +294,7 @@ class Review:
 
     def _take(self, events: Sequence[Event]) -> None:
         self._decisions.add(events)
-        self._newest = max(self._newest, *(event.at for event in events), "")
+        self._newest = max(self._newest, max((event.at for event in events), default=""))
 
     def _now(self) -> str:
         now = datetime.now(UTC).strftime(_TIME)
@@ -318,20 +306,6 @@ class Review:
             return (newest + timedelta(microseconds=1)).strftime(_TIME)
         except OverflowError:
             return self._newest
-
-    def _ordered(self, reviewer: str, stage: Stage, order: Order) -> list[str]:
-        key = (reviewer, stage, order)
-        if key not in self._orders:
-            if stage == "anchors":
-                made = anchor_order(self.anchors, self.mined_version, reviewer, order)
-            else:
-                made = pair_order(self.pairs, self.mined_version, reviewer, order)
-            self._orders[key] = made
-        return self._orders[key]
-
-    def _is_worth_judging(self, sample_key: str) -> bool:
-        state = self._decisions.anchor(self._pair_of[sample_key].frame_set).state
-        return state not in ("bad", "contested")
 
     def _seal_time(self) -> float | None:
         return self.root.modified(paths.manifest(dataset_of(self.source)))

@@ -13,6 +13,7 @@ from ops.storage import Root, paths
 from ops.storage.journal import Journal
 from ops.storage.stamp import folders_in
 from ops.video.mining.tables import dataset_of
+from ops.video.review.bulk import without_collection
 from ops.video.review.frozen import DECISIONS, frozen_reviews, read_decisions
 
 REVIEW_EVENTS = pa.schema(
@@ -62,8 +63,9 @@ def review_events(root: Root) -> pa.Table:
     for source in folders_in(root, paths.video()):
         sealed = _sealed_version(root, source)
         for version in folders_in(root, paths.reviews(source)):
-            records = Journal(root, paths.review_events(source, version)).read()
-            parts.append(_events_table(records, source, version, version == sealed))
+            with without_collection():
+                records = Journal(root, paths.review_events(source, version)).read()
+                parts.append(_events_table(records, source, version, version == sealed))
     return pa.concat_tables(parts) if parts else REVIEW_EVENTS.empty_table()
 
 

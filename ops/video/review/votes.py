@@ -39,10 +39,13 @@ class Votes:
         All that are known, by id.
     n_unknown : int
         Those about a subject that is not of this mining.
+    generation : int
+        Grows whenever a vote may count no longer.
     """
 
     def __init__(self, anchors: Collection[str], pairs: Collection[str]) -> None:
         self._anchors, self._pairs = anchors, pairs
+        self.generation = 0
         self._clear()
 
     def _clear(self) -> None:
@@ -87,6 +90,10 @@ class Votes:
         """Number of subjects each reviewer has a counting vote on, by reviewer."""
         return {name: n for name, n in sorted(self._done[kind].items()) if n}
 
+    def n_done(self, kind: Pass, reviewer: str) -> int:
+        """Number of subjects a reviewer has a counting vote on."""
+        return self._done[kind][reviewer]
+
     def voters(self, kind: Pass) -> frozenset[str]:
         """Reviewers with a counting vote in a pass."""
         return frozenset(name for name, n in self._done[kind].items() if n)
@@ -120,6 +127,7 @@ class Votes:
         self.events[event.id] = event
         if event.kind == "undo":
             self._withdrawals.setdefault(event.subject, set()).add(event.reviewer)
+            self.generation += 1
             target = self.events.get(event.subject)
             if target is not None and target.kind != "undo":
                 touched.add(Ballot(target.kind, target.subject))
@@ -146,7 +154,7 @@ class Votes:
         for ballot in ballots:
             votes: dict[str, Event] = {}
             for event in self._cast.get(ballot, ()):
-                if self.is_withdrawn(event):
+                if event.id in self._withdrawals and self.is_withdrawn(event):
                     continue
                 other = votes.get(event.reviewer)
                 if other is None or _age(event) > _age(other):
@@ -166,6 +174,7 @@ class Votes:
         known = {**self.events, event.id: event}
         touched |= set(self._counting)
         self._clear()
+        self.generation += 1
         touched |= self.add([*known.values(), *rest])
         return touched
 

@@ -19,6 +19,7 @@ from ops.video.sources.reading import (
     open_source,
     parse_entry,
     read_source,
+    source_folder,
 )
 from ops.video.sources.source import VideoSource
 
@@ -35,4 +36,5 @@ __all__ = [
     "open_source",
     "parse_entry",
     "read_source",
+    "source_folder",
 ]

@@ -17,22 +17,14 @@ from pydantic import (
     model_validator,
 )
 
-from ops.catalog.classes import ILSVRC, VIDEO_LABEL_SPACES
 from ops.video.mining.config import MiningConfig
 
-NAME = r"^[a-z0-9_]+$"
-LABEL_SPACES = (*VIDEO_LABEL_SPACES, ILSVRC)
+NAME = r"[a-z0-9_]{1,64}"
 
 
 def _on_disk(text: str) -> str:
     if "\0" in text or "://" in text:
         raise ValueError("expected a path on this machine")
-    return text
-
-
-def _label_space(text: str) -> str:
-    if text not in LABEL_SPACES:
-        raise ValueError(f"expected one of {', '.join(LABEL_SPACES)}")
     return text
 
 
@@ -42,7 +34,7 @@ def _listed(given: object) -> object:
 
 Stated = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 PathText = Annotated[Stated, AfterValidator(_on_disk)]
-LabelSpace = Annotated[str, AfterValidator(_label_space)]
+LabelSpace = Annotated[str, StringConstraints(pattern=rf"^{NAME}$")]
 Flag = Annotated[bool, Field(strict=True)]
 
 
@@ -113,6 +105,8 @@ class FolderEntry(_Entry):
         Folder of videos, or of folders of numbered frames.
     labels : str
     label_space : str
+        Of the catalog or an overlay of it; classes have names in ``imagenet_vid30``, ``ytbb24`` and
+        ``ilsvrc1000``.
     boxes : {"pixels", "shares"}
         What coordinates count: pixels as displayed, or shares of width and height.
     dense : bool

@@ -8,6 +8,10 @@ from functools import cache
 
 from ops.catalog import classes
 
+NAMED = (*classes.VIDEO_LABEL_SPACES, classes.ILSVRC)
+# As many as a label in a table can be.
+_MOST = 1 << 15
+
 
 def index_of_label(written: object, label_space: str) -> int:
     """Index of a class.
@@ -18,14 +22,14 @@ def index_of_label(written: object, label_space: str) -> int:
         A name (``domestic_cat`` or ``domestic cat``, in letters of any case), a WordNet id, or
         the index as a number or in digits.
     label_space : str
-        ``imagenet_vid30``, ``ytbb24`` or ``ilsvrc1000``.
+        In those of `NAMED` classes have names; in any other they are told by index alone.
 
     Raises
     ------
     ValueError
         If it is none; the message begins with what was expected.
     """
-    known, count, twice = _known(label_space)
+    known, count, twice = _known(label_space) if label_space in NAMED else ({}, _MOST, frozenset())
     if isinstance(written, bool) or not isinstance(written, str | int):
         raise ValueError(f"expected the name, WordNet id or index of a class, not {written!r:.80}")
     if isinstance(written, int) or (written.isascii() and written.isdigit() and len(written) < 9):
@@ -38,6 +42,8 @@ def index_of_label(written: object, label_space: str) -> int:
         raise ValueError(f"expected a WordNet id: two classes have the name {written!r}")
     if name in known:
         return known[name]
+    if not known:
+        raise ValueError(f"expected an index, for {label_space} has no names, not {written!r:.80}")
     near = get_close_matches(name, known, 2, 0.6)
     hint = f", perhaps {' or '.join(near)}" if near else ""
     raise ValueError(f"expected a class of {label_space}{hint}, not {written!r:.80}")

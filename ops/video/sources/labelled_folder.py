@@ -12,6 +12,7 @@ from ops.video.clip import Annotation, Clip, Segment
 from ops.video.sources.clip_key import clip_key
 from ops.video.sources.entry import FolderEntry
 from ops.video.sources.known import Known
+from ops.video.sources.label_names import NAMED
 from ops.video.sources.label_rows import LabelRow
 from ops.video.sources.labels_file import read_rows, refused
 from ops.video.sources.source import LabelRule
@@ -101,12 +102,19 @@ class LabelledFolder(Known):
         stated = {
             "kind": self.entry.kind,
             "labels": self._hash(self.entry.labels),
-            "classes": fingerprint("ilsvrc" if space == ILSVRC else space),
+            "classes": _classes(space),
             "label_space": space,
             "boxes": self.entry.boxes,
             "dense": self.entry.dense,
         }
         return hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()
+
+
+def _classes(space: str) -> str | None:
+    """Hash of the classes that names stand for, where there are names."""
+    if space not in NAMED:
+        return None
+    return fingerprint("ilsvrc" if space == ILSVRC else space)
 
 
 def _without_suffix(file: str) -> str:

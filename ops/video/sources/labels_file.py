@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -65,12 +66,13 @@ def refused(path: Path, place: str, why: str) -> ShiftlakeError:
 def _text(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            size = os.fstat(file.fileno()).st_size
+            data = b"" if size > MOST_BYTES else file.read(MOST_BYTES + 1)
     except OSError as error:
         why = f"expected a file that can be read, not {error.strerror or error}"
         raise refused(path, "the whole file", why) from error
-    if len(data) > MOST_BYTES:
-        why = f"expected at most {MOST_BYTES:,} bytes, not {path.stat().st_size:,}"
+    if max(size, len(data)) > MOST_BYTES:
+        why = f"expected at most {MOST_BYTES:,} bytes, not {max(size, len(data)):,}"
         raise refused(path, "the whole file", why)
     try:
         return data.decode("utf-8-sig")

@@ -25,8 +25,9 @@ from ops.video.sources.youtube_bb import YoutubeBb
 
 VIDEOS_VARIABLE = "SHIFTLAKE_VIDEOS"
 SOURCE_FILE = "source.yaml"
-# A source.yaml is a screen of text; a file of this size is something else.
-_MOST_BYTES = 1 << 20
+# A source.yaml is a screen of text; a file of this size, or this deep, is something else.
+_MOST_BYTES = 1 << 16
+_MOST_DEPTH = 10
 
 
 def list_sources(folder: str | Path) -> list[str]:
@@ -41,7 +42,7 @@ def list_sources(folder: str | Path) -> list[str]:
     return sorted(
         each.name
         for each in base.iterdir()
-        if re.match(NAME, each.name) and (each / SOURCE_FILE).is_file()
+        if re.fullmatch(NAME, each.name) and (each / SOURCE_FILE).is_file()
     )
 
 
@@ -60,15 +61,7 @@ def read_source(folder: str | Path, name: str) -> VideoSource:
     ShiftlakeError
         If there is no such source, or a key of the file is missing, unknown or wrong.
     """
-    if not re.fullmatch(NAME, name):
-        raise ShiftlakeError(
-            "This is no name of a source of videos.",
-            expected="small letters, digits and _",
-            found=repr(name),
-            where=str(folder),
-            remedy="rename its folder",
-        )
-    place = Path(folder).absolute() / name
+    place = source_folder(folder, name)
     path = place / SOURCE_FILE
     if not path.is_file():
         known = list_sources(folder)
@@ -83,6 +76,25 @@ def read_source(folder: str | Path, name: str) -> VideoSource:
     with path.open("rb") as file:
         data = file.read(_MOST_BYTES + 1)
     return open_source(place, parse_entry(data, f"{name}/{SOURCE_FILE}"))
+
+
+def source_folder(folder: str | Path, name: str) -> Path:
+    """Where a source of this name lies, whether there is one or not.
+
+    Raises
+    ------
+    ShiftlakeError
+        If it is no name.
+    """
+    if not re.fullmatch(NAME, name):
+        raise ShiftlakeError(
+            "This is no name of a source of videos.",
+            expected="small letters, digits and _",
+            found=repr(name),
+            where=str(folder),
+            remedy="choose another one",
+        )
+    return Path(folder).absolute() / name
 
 
 def open_source(place: Path, entry: SourceEntry) -> VideoSource:
@@ -106,14 +118,19 @@ def parse_entry(data: bytes, where: str) -> SourceEntry:
         raise _refused(where, "the whole file", f"at most {_MOST_BYTES:,} bytes", "more")
     try:
         text = data.decode()
-        # Aliases could repeat themselves to a size that no memory holds; nothing here needs them.
+        depth = 0
+        # Aliases could repeat themselves to a size that no memory holds, and brackets within
+        # brackets take their time; nothing here needs either.
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _MOST_DEPTH:
+                raise _refused(where, "the whole file", "a YAML document", "one that deep")
             if isinstance(event, yaml.AliasEvent):
                 raise _refused(where, "the whole file", "YAML without aliases", f"*{event.anchor}")
         document = yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError, RecursionError) as error:
-        found = "too deeply nested" if isinstance(error, RecursionError) else str(error)
-        raise _refused(where, "the whole file", "a YAML document", found) from error
+    except (ValueError, yaml.YAMLError) as error:
+        raise _refused(where, "the whole file", "a YAML document", error) from error
     if not isinstance(document, Mapping):
         raise _refused(where, "the whole file", "keys with values", type(document).__name__)
     kind = document.get("kind")

@@ -60,7 +60,10 @@ async function draw() {
   find("#sign-in").hidden = Boolean(me);
   find("#signed").hidden = !me;
   find("#who").textContent = me ?? "";
-  const said = await ask("/status", me ? { reviewer: me } : {});
+  const said = await ask("/status", {
+    ...(me ? { reviewer: me } : {}),
+    raters: localStorage.getItem(RATERS) ?? 0,
+  });
   if (said.mined_version !== session.mined_version) {
     unsaved.dispatchEvent(new CustomEvent("stale", { detail: {} }));
     return;
@@ -124,7 +127,10 @@ find("#leave").addEventListener("click", () => {
 });
 for (const [id, name, usual] of [["#order", ORDER, "suspicious"], ["#raters", RATERS, "0"]]) {
   find(id).value = localStorage.getItem(name) ?? usual;
-  find(id).addEventListener("change", () => localStorage.setItem(name, find(id).value));
+  find(id).addEventListener("change", () => {
+    localStorage.setItem(name, find(id).value);
+    draw();
+  });
 }
 
 let sure = false;

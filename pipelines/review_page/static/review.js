@@ -34,6 +34,7 @@ let queue = []; // still to do, the first is shown
 let trail = []; // done, oldest first
 let back = 0; // how far we look back into the trail
 let made = []; // what can be withdrawn: {item, events, before}
+let dropped = new Set(); // frame sets whose anchor was just called bad
 let left = 0;
 let done = 0;
 let seen = false;
@@ -69,8 +70,9 @@ async function fill() {
   }
   const ahead = new Set(queue.map((item) => item.subject));
   const behind = new Set([...trail.map((item) => item.subject), ...waiting()]);
-  queue.push(...said.items.filter(({ subject }) => !ahead.has(subject) && !behind.has(subject)));
-  left = Math.max(queue.length, said.left - said.items.filter((item) => behind.has(item.subject)).length);
+  const gone = (item) => behind.has(item.subject) || dropped.has(item.frame_set);
+  queue.push(...said.items.filter((item) => !ahead.has(item.subject) && !gone(item)));
+  left = Math.max(queue.length, said.left - said.items.filter(gone).length);
 }
 
 // Subjects whose decision the server may not know yet.
@@ -156,7 +158,7 @@ function event(verdict, more = {}) {
     labels: [],
     note: note.value.trim(),
     ms_spent: pace.spent(),
-    shown: trail.length - back + 1,
+    shown: done,
     ...more,
   };
 }
@@ -221,6 +223,7 @@ function badAnchor() {
   if (back || !item) return;
   const bad = { ...event("bad"), kind: "anchor", subject: item.frame_set };
   const gone = queue.filter((one) => one.frame_set === item.frame_set);
+  dropped.add(item.frame_set);
   made.push({ item, events: [bad.id], gone });
   unsaved.add(session.mined_version, bad);
   queue = queue.filter((one) => one.frame_set !== item.frame_set);
@@ -237,6 +240,7 @@ function undo() {
   }
   back = 0;
   if (last.gone) {
+    dropped.delete(last.item.frame_set);
     queue.unshift(...last.gone);
     left += last.gone.length;
   } else if (last.before) {
