@@ -31,7 +31,7 @@ from benchmarks.video_decode_peer import CODE, READERS, clock, painted
 from ops.video.decoding import frame_jpeg, open_video
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "video"))
-from made_clips import paint
+from painted_frames import paint
 
 PEERS = (
     *("av==18.1.0", "decord==0.6.0", "numpy", "opencv-python-headless==5.0.0.93"),

@@ -20,7 +20,7 @@ import cv2
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "video"))
-from made_clips import read_number
+from painted_frames import read_number
 
 # The corner that the number is painted in, as of a picture twice as high.
 CODE = (96, 320)

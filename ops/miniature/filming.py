@@ -18,7 +18,7 @@ from ops.miniature.geometry import Part, box, move
 from ops.miniature.keyed import generator
 
 SIDE = 96
-_CAMERA = Nuisance(scale=(0.7, 0.84), turn=8, shift=0.03, noise=5, blur=0.3, clutter=3)
+CAMERA = Nuisance(scale=(0.7, 0.84), turn=8, shift=0.03, noise=5, blur=0.3, clutter=3)
 # Less of a thing than this share of its box, and nobody would say that it is in the picture.
 _IN_VIEW = 0.35
 _HIDDEN = 0.15
@@ -127,7 +127,7 @@ def film(shots: Sequence[Shot], seed: int, *what: object) -> Film:
     for number, shot in enumerate(shots):
         rng = generator(seed, "film", *what, number)
         first = len(made.frames)
-        start = replace(pose(rng, _CAMERA), size=(SIDE, SIDE))
+        start = replace(pose(rng, CAMERA), size=(SIDE, SIDE))
         track = sum(len(before.things) for before in shots[:number])
         for at in range(shot.frames):
             where = _at(shot, start, at, rng)
@@ -137,7 +137,7 @@ def film(shots: Sequence[Shot], seed: int, *what: object) -> Film:
                 if thing.frames is None or at in thing.frames
             ]
             parts = [part for _, _, drawn in present for part in drawn]
-            made.frames.append(np.asarray(photo(parts, where, rng, _CAMERA.noise)))
+            made.frames.append(np.asarray(photo(parts, where, rng, CAMERA.noise)))
             made.seen.append(
                 tuple(
                     found

@@ -128,5 +128,5 @@ def _classification(youtube_id: str, video: Video, made: Film) -> list[str]:
 
 
 def _frame(time_ms: int, fps: int) -> int:
-    """The first frame at or after a time."""
-    return -(-time_ms * fps // 1000)
+    """The first frame at or after a time, which is rounded to milliseconds."""
+    return -(-(time_ms - 1) * fps // 1000)

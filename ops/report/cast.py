@@ -87,14 +87,14 @@ def cast_of(connection: duckdb.DuckDBPyConnection, chosen: Sequence[str] | None 
             max(value) FILTER (WHERE benchmark = 'imagenetv2'
                 AND condition = 'matched_frequency') AS v2,
             max(value) FILTER (WHERE benchmark = 'imagenet_1k' AND condition = 'val') AS val,
-            max(value) AS other
+            max(value) FILTER (WHERE metric = 'pm0') AS anchors
         FROM metrics
         WHERE variant IN ('unmasked', 'masked', 'with anchor')
             AND (metric IN ('top1', 'pm0') OR metric = 'flip_probability')
             AND (benchmark LIKE '%imagenet%'
                 OR benchmark IN ('ytbb_robust', 'frame_sets', 'reviewed_frame_sets'))
         GROUP BY model
-        ORDER BY v2 DESC NULLS LAST, val DESC NULLS LAST, model
+        ORDER BY v2 DESC NULLS LAST, val DESC NULLS LAST, anchors DESC NULLS LAST, model
         """
     ).fetchall()
     models = tuple(row[0] for row in ranked)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import io
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
-from typing import TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from PIL import Image
 
@@ -17,10 +18,21 @@ from ops.storage import Root, open_root
 from ops.video.frame_images import FrameImages
 from ops.video.strip_drawing import StripFrame, StripSet, draw_strips, shown_offsets
 
+if TYPE_CHECKING:
+    from ops.video.review import Decisions
+
 # Dagster keeps metadata in its event log.
 MAX_BYTES = 90_000
 SETS = 5
 _T = TypeVar("_T")
+
+
+class _Frame(NamedTuple):
+    """A frame of a reviewed source, and what was decided about it."""
+
+    offset: int
+    key: str
+    state: str
 
 
 def contact_strip(
@@ -28,6 +40,7 @@ def contact_strip(
     source: str,
     *,
     reviewed: bool = False,
+    decisions: Decisions | None = None,
     sets: int = SETS,
     max_bytes: int = MAX_BYTES,
 ) -> str | None:
@@ -41,6 +54,8 @@ def contact_strip(
     reviewed : bool
         Colour the frames by the review that is frozen now; half of the sets shown, if there are
         so many, have a frame that was rejected.
+    decisions : Decisions, optional
+        Of a review that goes on, in place of the frozen one.
     sets : int
         Strips at most.
     max_bytes : int
@@ -56,33 +71,66 @@ def contact_strip(
     dataset = f"frame_sets/{source}"
     if not has_manifest(root, dataset):
         return None
-    if not reviewed:
+    if decisions is not None:
+        by_set = _decided(root, source, decisions)
+    elif reviewed:
+        by_set = _frozen(root, source)
+    else:
         return contact_strip_of(root, dataset, sets=sets, max_bytes=max_bytes)
+    if not by_set:
+        return None
+    objected = [
+        name for name, frames in by_set.items() if any(f.state == "rejected" for f in frames)
+    ]
+    others = [name for name in by_set if name not in set(objected)]
+    few = min(len(objected), max(sets - sets // 2, sets - len(others)))
+    shown = sorted([*evenly(objected, few), *evenly(others, sets - few)])
+    images = FrameImages(root, dataset)
+    strips = [
+        StripSet(
+            name,
+            tuple(StripFrame(f.offset, _read(images, f.key), f.state) for f in by_set[name]),
+        )
+        for name in shown
+    ]
+    reach = max(abs(frame.offset) for frames in by_set.values() for frame in frames)
+    return as_data_uri(strips, reach, max_bytes)
+
+
+def _frozen(root: Root, source: str) -> dict[str, list[_Frame]]:
+    """Frames by set as they were frozen; none where nothing of this mining is."""
     # Reviews bring more than a strip without them needs.
     from ops.video.review.tables import reviewed_frames
 
     table = reviewed_frames(root)
     table = table.filter(pc.and_(pc.equal(table["source"], source), table["current"]))
-    by_set: dict[str, list[dict[str, object]]] = defaultdict(list)
-    for row in table.sort_by("sample_key").to_pylist():
-        by_set[str(row["frame_set"])].append(row)
-    if not by_set:
-        return None
-    objected = [name for name, rows in by_set.items() if _any(rows, "rejected")]
-    others = [name for name in by_set if name not in set(objected)]
-    few = min(len(objected), max(sets - sets // 2, sets - len(others)))
-    shown = sorted([*evenly(objected, few), *evenly(others, sets - few)])
-    images = FrameImages(root, dataset)
-    strips = []
-    for name in shown:
-        frames = [
-            StripFrame(int(str(row["frame_offset"])), _read(images, str(row["sample_key"])),
-                       _state(row))
-            for row in by_set[name]
-        ]  # fmt: skip
-        strips.append(StripSet(name, tuple(frames)))
-    reach = max(abs(int(str(r["frame_offset"]))) for rows in by_set.values() for r in rows)
-    return as_data_uri(strips, reach, max_bytes)
+    return _by_set(table, lambda row: str(row["state"]))
+
+
+def _decided(root: Root, source: str, decisions: Decisions) -> dict[str, list[_Frame]]:
+    """Frames by set as they are decided now."""
+    from ops.video.mining.tables import read_mined
+
+    anchors = {"usable": "accepted", "bad": "rejected"}
+
+    def state(row: dict[str, object]) -> str:
+        if row["frame_offset"] == 0:
+            return anchors.get(decisions.anchor(str(row["frame_set"])).state, "pending")
+        return decisions.pair(str(row["sample_key"])).state
+
+    return _by_set(read_mined(root, source, "frames"), state)
+
+
+def _by_set(table: pa.Table, state: Callable[[dict[str, object]], str]) -> dict[str, list[_Frame]]:
+    found: dict[str, list[_Frame]] = defaultdict(list)
+    columns = table.select(["sample_key", "frame_set", "frame_offset"])
+    if "state" in table.column_names:
+        columns = columns.append_column("state", table["state"])
+    for row in columns.sort_by("sample_key").to_pylist():
+        # What is contested is not decided yet.
+        known = state(row) if state(row) in ("accepted", "rejected") else "pending"
+        found[row["frame_set"]].append(_Frame(row["frame_offset"], row["sample_key"], known))
+    return dict(found)
 
 
 def contact_strip_of(
@@ -160,17 +208,6 @@ def evenly(items: Sequence[_T], count: int) -> list[_T]:
     if count >= len(items):
         return list(items)
     return [items[(2 * place + 1) * len(items) // (2 * count)] for place in range(count)]
-
-
-def _any(rows: Sequence[dict[str, object]], state: str) -> bool:
-    return any(_state(row) == state for row in rows)
-
-
-def _state(row: dict[str, object]) -> str:
-    """A frame's state; the anchor itself is rejected where it is bad."""
-    if row["frame_offset"] == 0:
-        return {"usable": "accepted", "bad": "rejected"}.get(str(row["anchor_state"]), "pending")
-    return str(row["state"])
 
 
 def _read(images: FrameImages, key: str) -> bytes | None:

@@ -13,6 +13,7 @@ from ops.errors import ShiftlakeError
 from pipelines.cli import (
     compaction,
     datasets,
+    detections,
     evaluation,
     exports,
     finetune,
@@ -40,6 +41,7 @@ models.add_commands(app)
 evaluation.add_commands(app)
 video.add_commands(app)
 review.add_commands(app)
+detections.add_commands(app)
 finetune.add_commands(app)
 gates.add_commands(app)
 report.add_commands(app)

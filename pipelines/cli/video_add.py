@@ -32,7 +32,7 @@ def add(
     ] = None,
     label_space: Annotated[
         str | None,
-        typer.Option(help="Of a folder: imagenet_vid30, ytbb24, ilsvrc1000 or another one."),
+        typer.Option(help="Of a folder: imagenet_vid30, ytbb24, ilsvrc1000 …"),
     ] = None,
     dense: Annotated[
         bool | None, typer.Option("--dense", help="Of a folder: every frame is labelled.")

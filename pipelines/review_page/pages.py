@@ -56,10 +56,17 @@ async def one_pass(request: Request) -> Response:
         source=request.path_params["source"],
         stage=name,
         title=PASSES[name].title,
+        next=_after(name),
         text=PASSES[name].text,
         keys=KEYS[name],
         reasons=REASON_WORDS,
     )
+
+
+def _after(name: str) -> tuple[str, str] | None:
+    names = list(PASSES)
+    following = names[names.index(name) + 1 :]
+    return (following[0], PASSES[following[0]].title) if following else None
 
 
 async def _refusal(request: Request) -> Response | None:

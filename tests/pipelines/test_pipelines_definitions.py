@@ -74,6 +74,9 @@ def test_every_shard_asset_has_its_four_blocking_checks(definitions):
     for suite in suites().values():
         for name in ("counts", "label_histogram", "hashes", "exactly_once"):
             assert (dg.AssetKey(list(suite.key)), name) in keys
+    for official in ("imagenet_vid_robust", "ytbb_robust"):
+        for name in ("within_k", "one_video", "decodes"):
+            assert (dg.AssetKey([official, "shards"]), name) in keys
 
 
 def test_shards_depend_on_the_files_they_are_made_of(definitions):
@@ -94,12 +97,16 @@ def test_the_named_jobs_the_schedule_and_the_sensors_are_there(definitions):
     repository = definitions.get_repository_def()
     jobs = set(repository.job_names)
     assert {"natural_shifts", "imagenet_c", "everything", "evaluate", "results", "parity"} <= jobs
+    assert {"frame_sets", "reviewed_frame_sets"} <= jobs
     assert [schedule.name for schedule in repository.schedule_defs] == ["rebuild"]
     assert {sensor.name for sensor in repository.sensor_defs} == {
         "new_models",
         "watched_models",
         "changed_upstream",
         "results_follow_predictions",
+        "new_video_sources",
+        "frozen_reviews",
+        "results_follow_reviews",
     }
 
 
@@ -113,4 +120,5 @@ def test_predictions_are_partitioned_by_every_evaluated_suite():
     assert "imagenet_1k_val" in BENCHMARKS.get_partition_keys()
     assert "imagenet_1k_train" not in BENCHMARKS.get_partition_keys()
     assert "imagenet_real" not in BENCHMARKS.get_partition_keys()
+    assert "frame_sets" in BENCHMARKS.get_partition_keys()
     assert len(source_files()) == len(set(source_files()))

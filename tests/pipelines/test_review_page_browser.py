@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from mined_by_hand import mined_by_hand
 from review_server import ReviewServer
 
-from ops.storage import open_root
+from ops.shards.manifest import read_manifest
+from ops.storage import open_root, paths
 from ops.video.review import Review, read_frozen
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -456,3 +458,45 @@ def test_flicker_alternates_in_one_place_and_only_while_the_key_is_held(person):
     person.tab.wait_for_timeout(500)
     person.tab.keyboard.up(" ")
     person.tab.locator("#stage:not(.one)").wait_for(state="attached")
+
+
+def test_a_day_of_decisions_without_a_server_is_sent_when_it_is_back(person, root, source):
+    """More and longer ones than fit one request; the order of verdicts on one pair stays."""
+    person.open("pairs")
+    subjects = [pair.sample_key for pair in Review.open(root, source).pairs]
+    version = Review.open(root, source).mined_version
+    person.tab.evaluate(
+        """([source, version, subjects, note]) => {
+          let stamp = 0;
+          const verdicts = ["unsure", "wrong_label", "similar"];
+          for (const verdict of verdicts) for (const subject of subjects) {
+            stamp += 1;
+            const id = stamp.toString(16).padStart(32, "0");
+            const event = { id, kind: "pair", reviewer: "Ann", subject, verdict, note };
+            const entry = { source, mined_version: version, stamp, event };
+            localStorage.setItem(`shiftlake.unsaved.${id}`, JSON.stringify(entry));
+          }
+        }""",
+        [source, version, subjects, "€" * 2_000],
+    )
+    person.tab.goto(person.url)
+    person.tab.locator("#saved[data-state=saved]").wait_for()
+    votes = Review.open(root, source).decisions().votes
+    assert len(votes.events) == 3 * len(subjects)
+    assert {votes.counting("pair", one)["Ann"].verdict for one in subjects} == {"similar"}
+
+
+def test_a_picture_that_is_not_what_was_mined_is_said_and_not_judged(person, root, source):
+    manifest = read_manifest(root, f"frame_sets/{source}")
+    path = Path(root.at(paths.shard(manifest.name, manifest.shards[0].name)))
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b"\xff\xd9", b"\xff\xd8"))
+    person.tab.goto(f"{person.url}/pairs")
+    person.tab.locator(".missing", has_text=path.name).first.wait_for()
+    for key in ("s", "w", "b"):
+        person.tab.keyboard.press(key)
+    path.write_bytes(whole)
+    person.open("pairs")
+    assert events(root, source) == ()
+    person.press("s")
+    person.saved()

@@ -66,7 +66,7 @@ def test_a_query_finds_rows(videos, title):
 
 def test_the_page_names_every_subset_that_there_is(videos):
     rows = csv.reader(io.StringIO(query(videos, "SELECT DISTINCT subset FROM pmk", "csv")))
-    found = {row[0] for row in rows} - {"subset", "without anchor"}
+    found = {row[0] for row in rows} - {"subset"}
     assert len(found) > 12
     assert all(f"`{name}`" in TEXT for name in found)
 

@@ -55,7 +55,7 @@ def test_every_reading_of_a_small_set_by_hand(small, catalog):
     outside = [found[f"pm{k}", "without anchor"]["k"] for k in range(1, 11)]
     assert outside == [3, 3, 4, 3, 3, 3, 3, 3, 3, 2]
     assert _counts(found, "pm_drop", "pm0 - pm10") == (2, 4)
-    assert found["pm_drop", "pm0 - pm10; without anchor"]["value"] == (3 - 2) / 4
+    assert found["pm_drop", "pm0 - pm10, without anchor"]["value"] == (3 - 2) / 4
     assert _counts(found, "pm_flip_rate", "drop / pm0, k = 10") == (2, 3)
     lo, hi = clopper_pearson(2, 3)
     row = found["pm_flip_rate", "drop / pm0, k = 10"]

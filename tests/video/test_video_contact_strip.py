@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from ops.catalog import load
 from ops.shards import Sample, write_dataset
 from ops.storage import Root, open_root
+from ops.video.cataloguing import catalogued
 from ops.video.contact_strip import as_data_uri, contact_strip, contact_strip_of, evenly
+from ops.video.review import Review, decide
 from ops.video.strip_drawing import StripFrame, StripSet, draw_strips, shown_offsets
 from tests.report import video_lake
 
@@ -62,7 +65,7 @@ def test_every_decision_has_its_colour_and_a_sign_that_does_without():
     # Where nothing is, lines run across white.
     assert {tuple(p) for p in missing.reshape(-1, 3).tolist()} == {(255,) * 3, (0xAA, 0xB2, 0xBB)}
     # The signs as they are without colour.
-    signs = [tile[-16:, -16:].min(axis=2) > 245 for tile in (yes, no, open_)]
+    signs = [tile[-16:, -16:].min(axis=2) > 200 for tile in (yes, no, open_)]
     for one in range(3):
         assert signs[one].any()
         for other in range(one):
@@ -149,6 +152,14 @@ def test_a_reviewed_source_shows_what_was_decided(tmp_path):
     first = opened(uri)
     assert near(first, RED) > 200
     assert near(first, GREEN) > 2 * near(first, RED)
+    # As it is decided now is as it was frozen, and before anything is decided all is open.
+    review = Review.open(root, video_lake.SOURCE, catalogued(root, load()))
+    now = contact_strip(root, video_lake.SOURCE, decisions=review.decisions(), sets=4)
+    assert now == uri
+    nothing = decide(review.anchors, review.pairs, [])
+    pending = opened(contact_strip(root, video_lake.SOURCE, decisions=nothing, sets=4))
+    assert near(pending, GREY) > 200
+    assert near(pending, RED) + near(pending, GREEN) < 50
 
 
 def near(sheet: Image.Image, colour: tuple[int, int, int]) -> int:

@@ -236,7 +236,7 @@ def _samples_by_the_billion(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (_gigapixels_by_its_header, "frames of 40000 x 40000 pixels"),
+        (_gigapixels_by_its_header, "of one that is not believed"),
         (_samples_by_the_billion, "claims 1,000,000,000 samples"),
     ],
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +17,7 @@ from reviewing import event, say
 from ops.errors import ShiftlakeError
 from ops.storage import Root, open_root
 from ops.video.review import Review, export_csv, import_csv
+from ops.video.review.csv_files import read_csv
 from ops.video.review.imported import Imported
 from ops.video.review.refused import OlderMining
 
@@ -37,7 +40,7 @@ def other(tmp_path: Path) -> Root:
 
 
 def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
+    return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 def test_a_review_goes_from_lake_to_lake_and_nothing_is_added_twice(root: Root, other: Root):
@@ -60,18 +63,14 @@ NOTES = st.text(
 ) | st.sampled_from(["=1+1", "'", "'=1", "-", "@x", "\r\n", "\t", ' " ', "a\rb", "\ufeff", ""])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(notes=st.lists(NOTES, min_size=1, max_size=4))
-def test_whatever_people_write_comes_back(tmp_path_factory, notes: list[str]) -> None:
-    one, two = (open_root(tmp_path_factory.mktemp("lake")) for _ in range(2))
-    for root in (one, two):
-        mine_by_hand(root, "things", SETS)
-    review = Review.open(one, "things")
-    review.record([event(review, "pair", "anna", PAIR, "unsure", note=note) for note in notes])
+def test_whatever_people_write_comes_back(notes: list[str]) -> None:
+    review: Any = SimpleNamespace(mined_version="v", events=())
+    review.events = tuple(event(review, "pair", "anna", PAIR, "unsure", note=n) for n in notes)
     text = export_csv(review)
     assert not [row for row in rows(text) if row["note"].startswith(("=", "+", "-", "@"))]
-    import_csv(two, "things", None, text)
-    assert Review.open(two, "things").events == review.events
+    assert tuple(read_csv(text, "v")) == review.events
 
 
 def test_a_recorded_review_may_leave_out_what_changes(root: Root) -> None:

@@ -14,7 +14,7 @@ import pytest
 from mined_by_hand import frame_set, key, mine_by_hand
 from reviewing import accept_all, event, say
 
-import ops.video.review.review as review_module
+import ops.video.review.stamps as stamps_module
 from ops.errors import ShiftlakeError
 from ops.shards.manifest import DatasetMissing
 from ops.storage import Root, open_root
@@ -170,7 +170,7 @@ def test_a_clock_that_goes_back_does_not_bring_old_verdicts_back(
             return cls(1999, 12, 31, tzinfo=tz)
 
     first = say(review, "pair", "anna", PAIR, "dissimilar")
-    monkeypatch.setattr(review_module, "datetime", Past)
+    monkeypatch.setattr(stamps_module, "datetime", Past)
     second = say(review, "pair", "anna", PAIR, "similar")
     other = Review.open(root, "things")
     third = say(other, "pair", "anna", PAIR, "unsure")
@@ -178,6 +178,15 @@ def test_a_clock_that_goes_back_does_not_bring_old_verdicts_back(
     assert review.refresh().pair(PAIR).why == "unsure"
     assert review.undo("anna") == third
     assert review.decisions().pair(PAIR).state == "accepted"
+
+
+def test_decisions_sent_together_keep_their_order(review: Review) -> None:
+    verdicts = ["similar", "unsure", "similar", "dissimilar"]
+    made = [event(review, "pair", "anna", PAIR, verdict) for verdict in verdicts]
+    review.record([*made, event(review, "undo", "anna", made[3].id, None)])
+    assert review.decisions().pair(PAIR).state == "accepted"
+    times = [known.at for known in review.events]
+    assert times == sorted(set(times))
 
 
 def test_a_time_at_the_end_of_time_does_not_stop_a_review(review: Review) -> None:

@@ -43,11 +43,11 @@ def test_every_decision_is_a_row_withdrawn_or_not(root: Root) -> None:
     old = review.mined_version
     new = mine_by_hand(root, "things", SETS, salt="again")
     carry(root, "things", old)
-    table = review_events(root)
-    assert table.schema == REVIEW_EVENTS
+    events = review_events(root)
+    assert events.schema == REVIEW_EVENTS
     rows = duckdb.sql(
         "SELECT source, mined_version = '" + new + "', current, kind, reviewer, verdict, "
-        "withdrawn FROM table ORDER BY ALL"
+        "withdrawn FROM events ORDER BY ALL"
     ).fetchall()
     assert rows == [
         ("others", False, True, "pair", "ben", "similar", False),
@@ -56,7 +56,7 @@ def test_every_decision_is_a_row_withdrawn_or_not(root: Root) -> None:
         ("things", False, False, "undo", "anna", None, False),
         ("things", True, True, "anchor", "anna", "usable", False),
     ]
-    (row,) = [row for row in table.to_pylist() if row["reasons"]]
+    (row,) = [row for row in events.to_pylist() if row["reasons"]]
     assert (row["reasons"], row["ms_spent"], row["labels"]) == (["blur"], 1_500, [])
 
 
@@ -78,10 +78,10 @@ def test_every_frozen_frame_is_a_row_and_one_frozen_review_is_current(root: Root
     first = freeze(root, "things", None)
     say(review, "anchor", "anna", frame_set("a", 5), "bad")
     second = freeze(root, "things", None)
-    table = reviewed_frames(root)
-    assert table.schema == REVIEWED_FRAMES
+    frames = reviewed_frames(root)
+    assert frames.schema == REVIEWED_FRAMES
     counted = duckdb.sql(
-        "SELECT frozen_version, current, state, why, count(*) FROM table GROUP BY ALL"
+        "SELECT frozen_version, current, state, why, count(*) FROM frames GROUP BY ALL"
     ).fetchall()
     assert sorted(counted) == sorted(
         [

@@ -127,7 +127,7 @@ def import_results(
             update={
                 "n_detections": written.rows,
                 "n_unmapped": unmapped,
-                "ended_at": datetime.now(UTC).isoformat(timespec="seconds"),
+                "ended_at": datetime.now(UTC).isoformat(),
                 "seconds": round(time.perf_counter() - began, 3),
                 "files": (written, frames),
             }

@@ -123,7 +123,7 @@ def run_detector(
     merged = _merged(root, framed, record)
     merged = merged.model_copy(
         update={
-            "ended_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "ended_at": datetime.now(UTC).isoformat(),
             "seconds": round(time.perf_counter() - began, 3),
         }
     )

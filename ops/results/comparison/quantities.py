@@ -103,7 +103,7 @@ def quantities(benchmark: str, conditions: Iterable[str], clean: str | None) -> 
     if f"{benchmark}/clean" == OUTSIDE:
         return _detection()
     if benchmark in VIDEO:
-        return _video(benchmark)
+        return _video(benchmark, conditions)
     if benchmark in PERTURBED:
         return _perturbed(benchmark, conditions)
     if benchmark in CORRUPTED:
@@ -225,17 +225,18 @@ def _plain(benchmark: str, conditions: list[str], *, headline: bool) -> list[Qua
     return found
 
 
-def _video(benchmark: str) -> list[Quantity]:
+def _video(benchmark: str, conditions: list[str]) -> list[Quantity]:
     return [
         _accuracy(
             benchmark,
-            "clean",
+            condition,
             f"pm{k}",
             "with anchor",
             f"pm{k}",
-            f"{benchmark}/clean",
+            f"{benchmark}/{condition}",
             k == FURTHEST,
         )
+        for condition in conditions
         for k in reversed(range(FURTHEST + 1))
     ]
 

@@ -116,7 +116,7 @@ def _drop_without_anchor(unit: Unit, index: FrameSetIndex, correct: Bools, **abo
     lo, hi = paired_difference(gained, lost, index.n, ALPHA)
     return unit.row(
         "pm_drop",
-        _variant(DROP, WITHOUT),
+        f"{DROP}, {WITHOUT}",
         (lost - gained) / index.n,
         n=index.n,
         ci_lo=float(lo),

@@ -10,4 +10,6 @@ FROM metrics AS m
 JOIN metrics AS b USING (benchmark, condition, metric, variant)
 WHERE b.model = baseline AND m.model <> baseline
     AND (metric IN ('top1', 'pm0', 'pm10')) AND NOT starts_with(variant, 'clean_')
+    -- Behind a semicolon: some of the frames of a video benchmark.
+    AND NOT contains(variant, '; ')
     AND (benchmark, condition) <> ('imagenet_1k', 'val');

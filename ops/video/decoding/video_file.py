@@ -7,7 +7,6 @@ is kept if and only if the decoder returns it with the time that the table has f
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,11 +14,10 @@ import av
 import numpy as np
 from av.video.reformatter import Colorspace, VideoReformatter
 
-from ops.errors import ShiftlakeError
-from ops.video.decoding.containers import check_size, open_container, picture_stream
+from ops.video.decoding.containers import MAX_PIXELS, check_size
 from ops.video.decoding.damage import Damage
 from ops.video.decoding.orientation import orientation, upright
-from ops.video.decoding.packet_table import PacketTable, read_packets
+from ops.video.decoding.packet_reader import PacketReader
 from ops.video.decoding.picture import Picture, PictureType
 from ops.video.decoding.rate import frame_rate
 from ops.video.decoding.unreadable import UnreadableVideo
@@ -75,35 +73,29 @@ class VideoFile(Video):
 
     def __init__(self, path: Path, *, untagged_hd_is_bt709: bool = False) -> None:
         self.where = path.name
-        self._path = path
         self._hd_is_bt709 = untagged_hd_is_bt709
         self._reformatter = VideoReformatter()
         self._damaged: set[int] = set()
         self._seen: _Look | None = None
-        self._container: Any = open_container(path)
-        try:
-            stream = picture_stream(self._container, self.where)
-            # libav's objects must not be asked anything once their file is closed.
-            context = stream.codec_context
-            self.codec = context.codec.canonical_name
-            self.color_space = _MATRICES.get(context.colorspace)
-            self._told = _Look(context.width, context.height, 0, False)
-            told = [float(rate) for rate in (stream.average_rate, stream.guessed_rate) if rate]
-            promised = stream.frames
-            self._stream = stream
-            self._table: PacketTable = read_packets(self._container, stream, self.where)
-        except av.FFmpegError as error:
+        self._looked = False
+        self._reader = PacketReader(path)
+        self._table = table = self._reader.table
+        self._told = _Look(self._reader.width, self._reader.height, 0, False)
+        self.codec = self._reader.codec
+        self.color_space = _MATRICES.get(self._reader.matrix)
+        self.n_frames, self.seconds = len(table.packets), table.seconds
+        self.fps, self.variable_rate = frame_rate(self.seconds, table.tick, self._reader.rates)
+        self.problem = table.problem
+        if self.problem is None and self._reader.promised > len(table.pts):
+            there = f"{len(table.pts)} of {self._reader.promised}"
+            self.problem = f"cut short: {there} frames are in the file"
+        if not self._told.width * self._told.height and not self._look.width:
             self.close()
-            raise UnreadableVideo(found=str(error.strerror), where=self.where) from error
-        except BaseException:
-            self.close()
-            raise
-        self.n_frames = len(self._table.packets)
-        self.seconds = self._table.seconds
-        self.fps, self.variable_rate = frame_rate(self.seconds, self._table.tick, told)
-        self.problem = self._table.problem
-        if self.problem is None and promised > len(self._table.pts):
-            self.problem = f"cut short: {len(self._table.pts)} of {promised} frames are in the file"
+            raise UnreadableVideo(
+                expected=f"frames of at most {MAX_PIXELS:,} pixels",
+                found="frames of no size, or of one that is not believed",
+                where=self.where,
+            )
 
     @property
     def width(self) -> int:
@@ -130,17 +122,16 @@ class VideoFile(Video):
     @property
     def _look(self) -> _Look:
         """What the first decoded frame was like; decodes one where none was asked for yet."""
-        if self._seen is None and self._container is not None:
-            for _ in self._decoded(int(self._table.packets[0]), {0}, hurried=False):
+        if self._seen is None and self._reader.is_open and not self._looked:
+            self._looked = True
+            start, _ = next(self._starts(0))
+            for _ in self._decoded(start, {0}, hurried=False):
                 break
         return self._seen or self._told
 
     def close(self) -> None:
         """Let go of the file; it cannot be read after that."""
-        container, self._container = self._container, None
-        self._stream = None
-        if container is not None:
-            container.close()
+        self._reader.close()
 
     def pictures(self, indices: Sequence[int]) -> Iterator[Picture]:
         """Give frames one at a time; see :meth:`Video.pictures`."""
@@ -186,108 +177,58 @@ class VideoFile(Video):
 
     def _decoded(self, start: int, wanted: set[int], *, hurried: bool) -> Iterator[Picture]:
         """Decode from a packet on until every wanted frame was met, or cannot be any more."""
-        table, context = self._table, self._open_stream().codec_context
-        needed = {int(table.packets[index]) for index in wanted}
-        last = max(needed)
-        damage = Damage(table, start)
+        damage = Damage(self._table, start)
         held: list[Picture] = []
-        for place, packet in self._packets_from(start):
+        for frame in self._frames(start, wanted, damage, hurried):
+            if frame.pts not in self._table.packet_at:
+                continue
+            if frame.is_corrupt:
+                damage.found_in(self._table.packet_at[frame.pts])
+            index = self._table.frame_at.get(frame.pts)
+            if index in wanted:
+                held.append(self._picture(index, frame))
+            while held and damage.is_known(held[0].index, frame.pts):
+                yield damage.judged(held.pop(0))
+        yield from map(damage.judged, held)
+
+    def _frames(self, start: int, wanted: set[int], damage: Damage, hurried: bool) -> Iterator[Any]:
+        """What the decoder gives from a packet on, up to the last that is wanted."""
+        needed = {int(self._table.packets[index]) for index in wanted}
+        last = max(needed)
+        for place, packet in self._reader.packets_from(start):
+            context = self._reader.context
             context.skip_frame = "NONREF" if hurried and place not in needed else "DEFAULT"
             frames = _fed(context, packet)
             if frames is None:
                 damage.found_in(place)
-                frames = []
-            if place >= last:
-                # What is still held back; further packets would cost a frame each.
-                frames += _fed(context, None) or []
-            for frame in frames:
-                index = table.frame_at.get(frame.pts)
-                if frame.is_corrupt and frame.pts in table.packet_at:
-                    damage.found_in(table.packet_at[frame.pts])
-                if index in wanted:
-                    held.append(self._picture(index, frame))
-                while held and frame.pts is not None and damage.is_known(held[0].index, frame.pts):
-                    yield damage.judged(held.pop(0))
+            yield from frames or ()
             if place >= last:
                 break
-        yield from map(damage.judged, held)
+        # What it still holds back: to feed it further packets would cost a frame each.
+        yield from _fed(self._reader.context, None) or ()
 
     def _picture(self, index: int, frame: Any) -> Picture:
         seconds, kind = float(self.seconds[index]), _TYPES.get(int(frame.pict_type))
         degrees, mirrored = orientation(frame)
         look = _Look(frame.width, frame.height, degrees, mirrored)
-        if self._seen is None and not frame.is_corrupt:
-            check_size(frame.width, frame.height, self.where)
-            self._seen = look
-        if self._seen not in (None, look):
+        usual = self._seen or self._told._replace(degrees=degrees, mirrored=mirrored)
+        if look != usual and usual.width:
             size = f"{frame.width} x {frame.height} pixels"
             return Picture(index, seconds, kind, None, f"of another size or turn: {size}")
         if frame.is_corrupt:
             return Picture(index, seconds, kind, None, "the decoder flags it as damaged")
+        check_size(frame.width, frame.height, self.where)
+        self._seen = look
         matrix = None
         if self._hd_is_bt709 and frame.colorspace == _UNTAGGED and frame.height >= _HD:
             matrix = Colorspace.ITU709
-        rgb = self._reformatter.reformat(
-            frame, format="rgb24", src_colorspace=matrix, threads=1
-        ).to_ndarray()
-        return Picture(index, seconds, kind, upright(np.asarray(rgb), degrees, mirrored))
-
-    def _packets_from(self, start: int) -> Iterator[tuple[int, Any]]:
-        """Packets of the file from one on, with their numbers.
-
-        Some containers are searched by place in the file and land late: then from one key
-        further back, and at last from the beginning.
-        """
-        table, stream = self._table, self._open_stream()
-        keys = table.starts
-        place = int(np.searchsorted(keys, start, side="right")) - 1
-        for target in {place: None, place - 1: None, place - 3: None}:
-            if target < 0:
-                break
-            try:
-                self._container.seek(int(table.pts[keys[target]]), stream=stream)
-            except av.FFmpegError:
-                break
-            packets = self._numbered()
-            first = next(packets, None)
-            if first is not None and first[0] <= start:
-                yield from (pair for pair in chain((first,), packets) if pair[0] >= start)
-                return
-        self._reopen()
-        yield from (pair for pair in self._numbered() if pair[0] >= start)
-
-    def _numbered(self) -> Iterator[tuple[int, Any]]:
-        """Packets from where the file stands, from the first that is in the table on."""
-        place = None
         try:
-            for packet in self._container.demux(self._open_stream()):
-                if not packet.size:
-                    continue
-                known = self._table.packet_at.get(packet.pts) if packet.pts is not None else None
-                if known is not None:
-                    place = known
-                elif place is not None:
-                    place += 1
-                if place is not None:
-                    yield place, packet
-        except av.FFmpegError:
-            return
-
-    def _reopen(self) -> None:
-        self.close()
-        self._container = open_container(self._path)
-        self._stream = picture_stream(self._container, self.where)
-
-    def _open_stream(self) -> Any:
-        if self._stream is None:
-            raise ShiftlakeError(
-                "This video was closed.",
-                expected="an open video",
-                found="one that was closed",
-                where=self.where,
-                remedy="Read frames inside the `with open_video(...)` block.",
-            )
-        return self._stream
+            rgb = self._reformatter.reformat(
+                frame, format="rgb24", src_colorspace=matrix, threads=1
+            ).to_ndarray()
+        except (av.FFmpegError, ValueError) as error:
+            return Picture(index, seconds, kind, None, f"its colours are not known: {error}")
+        return Picture(index, seconds, kind, upright(np.asarray(rgb), degrees, mirrored))
 
 
 def _fed(context: Any, packet: Any) -> list[Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 from dataclasses import dataclass
 from itertools import groupby
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 
 # The tables that come out of shards; that of videos is made of these and of the first look.
 PARTS = ("frames", "left_out", "pairs")
+
+# A decoder keeps some twenty pictures of 1.5 bytes a pixel, and in PyAV it is part of a cycle, so
+# that closing its file frees nothing: left to itself, Python lets several of them pile up.
+_DECODER = 30
+_MOST_DECODERS = 192 << 20
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,7 @@ def mine_shard(task: MiningTask) -> ShardRecord:
     source = opened(task.source)
     dataset = dataset_of(source.name)
     rows: Rows = {table: [] for table in PARTS}
+    decoders = 0
     with one_thread(), ShardWriter(task.root, dataset, task.version, task.name) as writer:
         for key, sets in groupby(task.sets, key=itemgetter(0)):
             anchors = [anchor for _, anchor in sets]
@@ -88,11 +95,20 @@ def mine_shard(task: MiningTask) -> ShardRecord:
                     writer.add(samples.pop(0))
                 for table in PARTS:
                     rows[table] += found[table]
+                decoders += _DECODER * _pixels(found)
+            if decoders > _MOST_DECODERS:
+                gc.collect()
+                decoders = 0
         # Before the note that finish() writes: whoever finds the note finds its rows.
         for table in PARTS:
             path = part_path(dataset, task.version, task.name, table)
             task.root.write_bytes(path, _parquet(rows, table, source.name, task.version))
         return writer.finish()
+
+
+def _pixels(rows: Rows) -> int:
+    """Pixels of one picture of a set."""
+    return max((row["width"] * row["height"] for row in rows["frames"]), default=0)
 
 
 def _mined(

@@ -14,7 +14,7 @@ from ops.metrics.fleiss_kappa import fleiss_kappa
 from ops.video.review.events import ANCHOR_VERDICTS, PAIR_VERDICTS, REASONS, Event
 
 if TYPE_CHECKING:
-    from ops.video.review.review import Review
+    from ops.video.review.reviewed import Reviewed
 
 Ratings = Sequence[Mapping[str, Event]]
 
@@ -83,7 +83,7 @@ class Agreement(BaseModel):
     reviewers: tuple[ReviewerAgreement, ...]
 
 
-def agreement(review: Review) -> Agreement:
+def agreement(review: Reviewed) -> Agreement:
     """Fleiss' kappa per verdict and per reason, and how each reviewer stands to the others.
 
     Of each reviewer the verdict that counts, that is the newest one not withdrawn; joint votes,

@@ -11,6 +11,7 @@ from ops.storage import Root
 from ops.video.review.events import Event, read_event
 from ops.video.review.imported import Imported, derived_id
 from ops.video.review.review import Review
+from ops.video.review.reviewed import Reviewed
 
 if TYPE_CHECKING:
     from ops.catalog import Catalog
@@ -23,14 +24,15 @@ _NUMBERS = ("ms_spent", "shown")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def export_csv(review: Review) -> str:
+def export_csv(review: Reviewed) -> str:
     """All events of a review by time, a row each; columns as the fields of :class:`Event`.
 
     Several labels or reasons are separated by spaces. A note that a spreadsheet would take for a
     formula has an apostrophe in front, which :func:`import_csv` takes away.
     """
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    # Signs of the line's end are quoted within a cell, and both of them may stand in a note.
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\r\n")
     writer.writeheader()
     for event in review.events:
         row = event.model_dump(mode="json")
@@ -66,14 +68,21 @@ def import_csv(root: Root, source: str, catalog: Catalog | None, text: str) -> I
         If the text is no such CSV, or a row cannot be recorded; nothing is recorded then.
     """
     review = Review.open(root, source, catalog)
-    events = _read(text, review.mined_version)
+    events = read_csv(text, review.mined_version)
     known = review.decisions().votes.events
     new = {event.id for event in events} - known.keys()
     review.record(events)
     return Imported(recorded=len(new), known=len(events) - len(new))
 
 
-def _read(text: str, mined_version: str) -> list[Event]:
+def read_csv(text: str, mined_version: str) -> list[Event]:
+    """Events of a CSV; rows without `mined_version` are about the one given.
+
+    Raises
+    ------
+    ShiftlakeError
+        If the text is no such CSV.
+    """
     try:
         reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
         names = reader.fieldnames or ()

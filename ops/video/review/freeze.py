@@ -24,6 +24,7 @@ from ops.video.review.frozen import (
 )
 from ops.video.review.funnel import Funnel, funnel
 from ops.video.review.review import Review
+from ops.video.review.reviewed import Reviewed
 from ops.video.review.votes import PASSES
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def freeze(
     return frozen
 
 
-def decision_rows(review: Review) -> list[dict[str, Any]]:
+def decision_rows(review: Reviewed) -> list[dict[str, Any]]:
     """What is decided about every mined frame, ascending by key; columns of DECISIONS."""
     decisions = review.decisions()
     rows: list[dict[str, Any]] = []

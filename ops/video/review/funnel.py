@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
-    from ops.video.review.review import Review
+    from ops.video.review.reviewed import Reviewed
 
 
 class Funnel(BaseModel):
@@ -53,7 +53,7 @@ class Funnel(BaseModel):
         ]
 
 
-def funnel(review: Review) -> Funnel:
+def funnel(review: Reviewed) -> Funnel:
     """Count what was mined, reviewed and accepted."""
     decisions = review.decisions()
     anchors = [decisions.anchor(item.frame_set) for item in review.anchors]

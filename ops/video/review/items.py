@@ -26,6 +26,8 @@ class AnchorItem:
         Frame sets of one video are not independent.
     sha256 : str
         Of its JPEG.
+    seconds : float
+        From the first frame of the video.
     """
 
     frame_set: str
@@ -33,6 +35,7 @@ class AnchorItem:
     labels: tuple[int, ...]
     video: str
     sha256: str
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +98,29 @@ def read_items(
     ShiftlakeError
         If the tables of the mining are missing or are not those that were sealed.
     """
-    wanted = ["sample_key", "frame_set", "frame_offset", "labels", "video", "dt", "sha256"]
+    wanted = [
+        "sample_key",
+        "frame_set",
+        "frame_offset",
+        "labels",
+        "video",
+        "dt",
+        "sha256",
+        "seconds",
+    ]
     frames = list(_rows(read_mined(root, source, "frames", version), wanted))
     scores = _rows(
         read_mined(root, source, "pairs", version), ["sample_key", "suspicion", "suggested"]
     )
     scored = {key: (suspicion, suggested) for key, suspicion, suggested in scores}
     anchors = [
-        AnchorItem(frame_set, key, tuple(labels), video, sha256)
-        for key, frame_set, offset, labels, video, _, sha256 in frames
+        AnchorItem(frame_set, key, tuple(labels), video, sha256, seconds or 0.0)
+        for key, frame_set, offset, labels, video, _, sha256, seconds in frames
         if offset == 0
     ]
     keys = {anchor.frame_set: anchor.sample_key for anchor in anchors}
     pairs = []
-    for key, frame_set, offset, labels, _, dt, sha256 in frames:
+    for key, frame_set, offset, labels, _, dt, sha256, _ in frames:
         if offset != 0:
             suspicion, suggested = scored.get(key, (0.0, "other"))
             item = PairItem(

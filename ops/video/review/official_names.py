@@ -17,8 +17,10 @@ from ops.video.published import frame_number, tail
 from ops.video.sources.clip_key import clip_key
 
 if TYPE_CHECKING:
-    from ops.video.review.review import Review
+    from ops.video.review.items import AnchorItem
+    from ops.video.review.reviewed import Reviewed
 
+_YOUTUBE_ID = re.compile(r"[A-Za-z0-9_-]{11}")
 _SEGMENT = re.compile(r"_\d+$")
 
 Place = tuple[str, int]
@@ -32,7 +34,7 @@ class OfficialNames:
     review : Review
     """
 
-    def __init__(self, review: Review) -> None:
+    def __init__(self, review: Reviewed) -> None:
         self._anchors = {_place_of(item.sample_key): item.frame_set for item in review.anchors}
         self._pairs = {
             (_place_of(item.anchor), _place_of(item.sample_key)): item.sample_key
@@ -57,10 +59,16 @@ def vid_path(sample_key: str) -> str:
     return f"val/{unquote(clip).split('/')[-1]}/{frame:06d}.JPEG"
 
 
-def ytbb_path(sample_key: str) -> str:
-    """``<segment>/frame-<n>.jpg``."""
+def ytbb_path(sample_key: str, anchor: AnchorItem) -> str:
+    """``<YouTube id>_<milliseconds of the anchor>/frame-<n>.jpg``.
+
+    A clip that is not named by a YouTube id alone is a segment already, and keeps its name.
+    """
     clip, frame = _place_of(sample_key)
-    return f"{unquote(clip).split('/')[-1]}/frame-{frame}.jpg"
+    name = unquote(clip).split("/")[-1]
+    if _YOUTUBE_ID.fullmatch(name):
+        name = f"{name}_{round(anchor.seconds * 1000)}"
+    return f"{name}/frame-{frame}.jpg"
 
 
 def read_json_file(path: str | Path) -> Any:

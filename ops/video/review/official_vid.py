@@ -13,6 +13,7 @@ from ops.video.review.events import Event, require_reviewer
 from ops.video.review.imported import Imported, decided, record_decided
 from ops.video.review.official_names import OfficialNames, vid_path
 from ops.video.review.review import Review
+from ops.video.review.reviewed import Reviewed
 
 if TYPE_CHECKING:
     from ops.catalog import Catalog
@@ -74,7 +75,7 @@ def import_pmsets(
     return record_decided(review, found, left)
 
 
-def export_pmsets(review: Review) -> tuple[dict[str, list[str]], dict[str, list[int]]]:
+def export_pmsets(review: Reviewed) -> tuple[dict[str, list[str]], dict[str, list[int]]]:
     """The accepted frame sets in the published form.
 
     Returns

@@ -21,6 +21,7 @@ from ops.video.review.events import REASONS, Event, Reason, require_reviewer
 from ops.video.review.imported import Imported, decided, record_decided
 from ops.video.review.official_names import OfficialNames, read_json_file, ytbb_path
 from ops.video.review.review import Review
+from ops.video.review.reviewed import Reviewed
 
 if TYPE_CHECKING:
     from ops.catalog import Catalog
@@ -133,7 +134,7 @@ def import_ytbb(
     return record_decided(review, found, left)
 
 
-def export_ytbb(review: Review) -> tuple[dict[str, Any], dict[str, Any]]:
+def export_ytbb(review: Reviewed) -> tuple[dict[str, Any], dict[str, Any]]:
     """The decisions of a review in the published form.
 
     Returns
@@ -151,12 +152,14 @@ def export_ytbb(review: Review) -> tuple[dict[str, Any], dict[str, Any]]:
         word = {"usable": "good", "bad": "bad", "contested": "unsure"}.get(decision.state)
         if word is not None:
             said = [word, *(review.class_names[label] for label in decision.labels)]
-            anchor_entries.append(_entry(ytbb_path(item.sample_key), said, vocabulary))
+            anchor_entries.append(_entry(ytbb_path(item.sample_key, item), said, vocabulary))
     pair_entries = []
     for pair in review.pairs:
         words = _pair_words(decisions, pair.sample_key)
         if words:
-            key = f"{ytbb_path(pair.anchor)},{ytbb_path(pair.sample_key)}"
+            anchor = review.anchor(pair.frame_set)
+            paths = (ytbb_path(key, anchor) for key in (pair.anchor, pair.sample_key))
+            key = ",".join(paths)
             pair_entries.append(_entry(key, words, PAIR_WORDS))
     return (
         {"labels": list(vocabulary), "annotations": anchor_entries},

@@ -12,7 +12,7 @@ from ops.video.mining.tables import dataset_of
 from ops.video.review.events import ANCHOR_VERDICTS, PAIR_VERDICTS, Event
 
 if TYPE_CHECKING:
-    from ops.video.review.review import Review
+    from ops.video.review.reviewed import Reviewed
 
 
 class OlderMining(ShiftlakeError):
@@ -47,7 +47,7 @@ def no_such_mining(root: Root, source: str, version: str) -> ShiftlakeError:
     )
 
 
-def check_event(review: Review, event: Event, known: Mapping[str, Event]) -> None:
+def check_event(review: Reviewed, event: Event, known: Mapping[str, Event]) -> None:
     """Refuse an event that does not belong to a review; `known` are those before it, by id.
 
     Raises
@@ -100,7 +100,7 @@ def check_event(review: Review, event: Event, known: Mapping[str, Event]) -> Non
         )
 
 
-def _check_undo(review: Review, event: Event, known: Mapping[str, Event]) -> None:
+def _check_undo(review: Reviewed, event: Event, known: Mapping[str, Event]) -> None:
     target = known.get(event.subject)
     if target is None or target.kind == "undo":
         raise _refused(
@@ -121,7 +121,7 @@ def _what(event: Event) -> tuple[object, ...]:
 
 
 def _refused(
-    review: Review, event: Event, what: str, expected: object, found: object
+    review: Reviewed, event: Event, what: str, expected: object, found: object
 ) -> ShiftlakeError:
     return ShiftlakeError(
         what,

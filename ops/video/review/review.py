@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import uuid
 from collections import ChainMap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -20,57 +16,50 @@ from ops.video.mining.tables import dataset_of
 from ops.video.review.bulk import without_collection
 from ops.video.review.class_names import class_names
 from ops.video.review.decisions import Decisions
-from ops.video.review.events import TOOL_VERSION, Event, read_events, record_of, require_reviewer
+from ops.video.review.events import Event, read_events, record_of, require_reviewer
 from ops.video.review.items import AnchorItem, PairItem, read_items
 from ops.video.review.order import Order
-from ops.video.review.progress import Progress, progress_of
+from ops.video.review.progress import Progress
 from ops.video.review.queues import Queues, Stage
 from ops.video.review.refused import OlderMining, check_event, no_such_mining
+from ops.video.review.reviewed import Reviewed
+from ops.video.review.stamps import stamped
 
 if TYPE_CHECKING:
     from ops.catalog import Catalog
 
-_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 
-
-@dataclass
-class Review:
+class Review(Reviewed):
     """A review of the mined frame sets of one source. Made with :meth:`open`.
 
     Safe to use from several threads; several processes may review the same sets at once.
 
-    Attributes
+    Parameters
     ----------
-    root : Root
-    source : str
-    mined_version : str
-        Of the mining that is reviewed.
-    label_space : str
-    class_names : tuple of str
-        By label.
-    anchors : tuple of AnchorItem
-        Ascending by frame set.
-    pairs : tuple of PairItem
-        Ascending by sample key.
+    current : bool
+        Whether the mining is the sealed one; nothing can be recorded for another.
+    others
+        As the attributes of :class:`Reviewed`.
     """
 
-    root: Root
-    source: str
-    mined_version: str
-    label_space: str
-    class_names: tuple[str, ...]
-    anchors: tuple[AnchorItem, ...]
-    pairs: tuple[PairItem, ...]
-    _current: bool = True
-    _lock: RLock = field(default_factory=RLock, repr=False)
-
-    def __post_init__(self) -> None:
-        self._folder = paths.review_events(self.source, self.mined_version)
-        self._journal = Journal(self.root, self._folder)
-        self._decisions = Decisions(self.anchors, self.pairs)
-        self._queues = Queues(self.anchors, self.pairs, self.mined_version, self._decisions)
-        self._anchor_of = {item.frame_set: item for item in self.anchors}
-        self._pair_of = {item.sample_key: item for item in self.pairs}
+    def __init__(
+        self,
+        root: Root,
+        source: str,
+        mined_version: str,
+        label_space: str,
+        class_names: tuple[str, ...],
+        anchors: tuple[AnchorItem, ...],
+        pairs: tuple[PairItem, ...],
+        *,
+        current: bool = True,
+    ) -> None:
+        super().__init__(root, source, mined_version, label_space, class_names, anchors, pairs)
+        self._current = current
+        self._lock = RLock()
+        self._folder = paths.review_events(source, mined_version)
+        self._journal = Journal(root, self._folder)
+        self._queues = Queues(anchors, pairs, mined_version, self._decisions)
         # Sealing publishes a manifest anew; looking at its time is cheaper than reading it.
         self._sealed_at = self._seal_time()
         self._newest = ""
@@ -114,45 +103,10 @@ class Review:
             class_names(manifest.label_space, catalog, max(labels, default=-1) + 1),
             anchors,
             pairs,
-            _current=version in (None, manifest.version),
+            current=version in (None, manifest.version),
         )
         review.refresh()
         return review
-
-    def anchor(self, frame_set: str) -> AnchorItem:
-        """An anchor by its frame set; KeyError where there is none."""
-        return self._anchor_of[frame_set]
-
-    def pair(self, sample_key: str) -> PairItem:
-        """A pair by its neighbour's key; KeyError where there is none."""
-        return self._pair_of[sample_key]
-
-    def has_anchor(self, frame_set: str) -> bool:
-        """Whether there is such an anchor."""
-        return frame_set in self._anchor_of
-
-    def has_pair(self, sample_key: str) -> bool:
-        """Whether there is such a pair."""
-        return sample_key in self._pair_of
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """All events known, by time; equal times by id."""
-        known = self._decisions.votes.events.values()
-        return tuple(sorted(known, key=lambda event: (event.at, event.id)))
-
-    @property
-    def n_events(self) -> int:
-        """Number of events known."""
-        return len(self._decisions.votes.events)
-
-    @property
-    def events_sha256(self) -> str:
-        """Changes with any event; the same whoever recorded them in which file."""
-        content = hashlib.sha256()
-        for event in sorted(self._decisions.votes.events.values(), key=lambda event: event.id):
-            content.update(json.dumps(record_of(event), sort_keys=True).encode() + b"\n")
-        return content.hexdigest()
 
     def record(self, events: Iterable[Event]) -> Decisions:
         """Record decisions; once this returns they are on disk.
@@ -190,20 +144,9 @@ class Review:
                 if event.id not in known:
                     new[event.id] = event
             if new:
-                now = self._now()
-                stamped = [
-                    event
-                    if event.at and event.tool_version
-                    else event.model_copy(
-                        update={
-                            "at": event.at or now,
-                            "tool_version": event.tool_version or TOOL_VERSION,
-                        }
-                    )
-                    for event in new.values()
-                ]
-                self._journal.append([record_of(event) for event in stamped])
-                self._take(stamped)
+                recorded = stamped(new.values(), self._newest)
+                self._journal.append([record_of(event) for event in recorded])
+                self._take(recorded)
             return self._decisions
 
     def refresh(self) -> Decisions:
@@ -213,17 +156,6 @@ class Review:
                 if records := self._journal.read_new():
                     self._take(read_events(records, self.root.at(self._folder)))
             return self._decisions
-
-    def decisions(self) -> Decisions:
-        """What follows from all events known; kept up to date, not a copy."""
-        return self._decisions
-
-    def as_of(self, at: str) -> Review:
-        """The review with only the events up to a time, to look at; nothing can be recorded."""
-        with self._lock:
-            earlier = replace(self, _current=False, _lock=RLock())
-            earlier._take([event for event in self.events if event.at <= at])
-            return earlier
 
     def queue(
         self,
@@ -290,22 +222,17 @@ class Review:
     def progress(self) -> Progress:
         """How much each reviewer has done, and what is decided."""
         with self._lock:
-            return progress_of(self._decisions, len(self.anchors), len(self.pairs))
+            return super().progress()
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All events known, by time; equal times by id."""
+        with self._lock:
+            return super().events
 
     def _take(self, events: Sequence[Event]) -> None:
         self._decisions.add(events)
         self._newest = max(self._newest, max((event.at for event in events), default=""))
-
-    def _now(self) -> str:
-        now = datetime.now(UTC).strftime(_TIME)
-        if now > self._newest:
-            return now
-        # The newest verdict of a reviewer counts, also where a clock was put back.
-        try:
-            newest = datetime.strptime(self._newest, _TIME)
-            return (newest + timedelta(microseconds=1)).strftime(_TIME)
-        except OverflowError:
-            return self._newest
 
     def _seal_time(self) -> float | None:
         return self.root.modified(paths.manifest(dataset_of(self.source)))

@@ -41,7 +41,8 @@ export function bindKeys(does) {
     const key = event.key.toLowerCase();
     if (/^[1-9]$/.test(key) && !event.repeat && allowed) actions.digit?.(Number(key));
     const button = [...document.querySelectorAll("[data-key]")].find(
-      (one) => one.dataset.key.split(" ").includes(key === " " ? "space" : key),
+      (one) =>
+        one.checkVisibility() && one.dataset.key.split(" ").includes(key === " " ? "space" : key),
     );
     if (!button) return;
     event.preventDefault();

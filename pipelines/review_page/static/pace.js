@@ -40,13 +40,13 @@ export class Pace {
     if (this.#times.length < 5) return "";
     const sorted = [...this.#times].sort((a, b) => a - b);
     const usual = sorted[sorted.length >> 1] / 1000;
-    return `${usual.toFixed(1)} s each, about ${duration(usual * left)} left`;
+    return `${usual.toFixed(1)} s each, ${duration(usual * left)} left`;
   }
 }
 
 export function duration(seconds) {
   const minutes = Math.round(seconds / 60);
-  if (minutes < 1) return "a minute";
-  if (minutes < 60) return `${minutes} min`;
-  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+  if (minutes < 1) return "under a minute";
+  if (minutes < 60) return `about ${minutes} min`;
+  return `about ${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
 }

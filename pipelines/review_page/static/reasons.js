@@ -1,5 +1,6 @@
 // Why a pair is dissimilar. What the program suspects is said only after the verdict.
 
+import { pressed } from "./keys.js";
 import { find } from "./shared.js";
 
 export class Reasons {
@@ -35,6 +36,7 @@ export class Reasons {
   open() {
     this.isOpen = true;
     find("#reasons").classList.add("open");
+    pressed("dissimilar", true);
     for (const chip of this.#chips) {
       chip.classList.toggle("suggested", chip.dataset.reason === this.#item?.suggested);
     }
@@ -43,6 +45,7 @@ export class Reasons {
 
   close() {
     this.isOpen = false;
+    pressed("dissimilar", this.#item?.decision?.verdict === "dissimilar");
     find("#reasons").classList.remove("open");
   }
 

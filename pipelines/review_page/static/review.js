@@ -76,7 +76,10 @@ async function fill() {
 }
 
 // Subjects whose decision the server may not know yet.
-const waiting = () => unsaved.entries.map((entry) => entry.event.subject);
+const waiting = () =>
+  unsaved.entries
+    .filter(({ event }) => (event.recorded_by ?? event.reviewer) === me)
+    .map(({ event }) => event.subject);
 
 async function start() {
   await unsaved.flush();
@@ -132,6 +135,10 @@ function said(item) {
   }
 }
 
+function able(name, can) {
+  for (const button of document.querySelectorAll(`[data-do=${name}]`)) button.disabled = !can;
+}
+
 const plain = (count) => count.toLocaleString("en");
 
 function progress() {
@@ -140,9 +147,9 @@ function progress() {
   bar.value = done;
   find("#count").textContent = `${plain(done)} of ${plain(done + left)}`;
   find("#pace").textContent = pace.text(left);
-  find("[data-do=back]").disabled = back >= trail.length;
-  find("[data-do=forward]").disabled = back === 0;
-  find("[data-do=undo]").disabled = made.length === 0;
+  able("back", back < trail.length);
+  able("forward", back > 0);
+  able("undo", made.length > 0);
 }
 
 // -- what a reviewer does ----------------------------------------------------------------------

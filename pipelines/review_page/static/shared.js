@@ -13,7 +13,7 @@ export function reviewer() {
 }
 
 export function signIn(name) {
-  const plain = name.trim();
+  const plain = name.trim().normalize("NFC");
   if (!ALLOWED.test(plain)) return false;
   sessionStorage.setItem(NAME, plain);
   localStorage.setItem(NAME, plain);

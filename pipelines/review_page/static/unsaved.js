@@ -4,6 +4,8 @@
 
 const PREFIX = "shiftlake.unsaved.";
 const AT_ONCE = 50;
+// Browsers refuse more than 64 KiB that shall go out even from a closed window.
+const LARGEST = 40_000;
 const SHORTEST_WAIT = 300;
 const LONGEST_WAIT = 5000;
 
@@ -21,16 +23,15 @@ export class Unsaved extends EventTarget {
   constructor(source) {
     super();
     this.#source = source;
-    for (let i = 0; i < localStorage.length; i++) {
-      const name = localStorage.key(i);
-      if (!name.startsWith(PREFIX)) continue;
-      try {
-        const entry = JSON.parse(localStorage.getItem(name));
-        if (entry.source === source) this.#kept.set(entry.event.id, entry);
-      } catch {
-        localStorage.removeItem(name);
-      }
-    }
+    for (const name of Object.keys(localStorage)) this.#take(name, localStorage.getItem(name));
+    // What another window of this browser keeps is sent from here, should that one be closed.
+    addEventListener("storage", ({ key, newValue }) => {
+      if (!key?.startsWith(PREFIX)) return;
+      if (newValue === null) this.#kept.delete(key.slice(PREFIX.length));
+      else this.#take(key, newValue);
+      this.#changed();
+      if (this.count) this.#again(LONGEST_WAIT);
+    });
     addEventListener("online", () => this.#again(0));
     // What a browser asks before it closes a window while decisions are only in its memory.
     addEventListener("beforeunload", (event) => {
@@ -94,7 +95,31 @@ export class Unsaved extends EventTarget {
     } finally {
       this.#sending = false;
       this.#changed();
+      // Decided while the last answer was taken in.
+      if (this.count && !this.offline && !this.stale) this.#again(0);
     }
+  }
+
+  #take(name, text) {
+    if (!name.startsWith(PREFIX)) return;
+    try {
+      const entry = JSON.parse(text);
+      if (entry.source === this.#source) this.#kept.set(entry.event.id, entry);
+    } catch {
+      localStorage.removeItem(name);
+    }
+  }
+
+  // The oldest that fit into one request: of one mining, and not too many.
+  #batch() {
+    const all = this.entries;
+    let size = 0;
+    return all
+      .filter((entry) => entry.mined_version === all[0].mined_version)
+      .filter((entry, position) => {
+        size += JSON.stringify(entry.event).length * 3;
+        return position === 0 || (position < AT_ONCE && size < LARGEST);
+      });
   }
 
   #again(wait) {
@@ -104,15 +129,12 @@ export class Unsaved extends EventTarget {
 
   async #send() {
     while (this.count && !this.stale) {
-      const [first] = this.entries;
-      const batch = this.entries
-        .filter((entry) => entry.mined_version === first.mined_version)
-        .slice(0, AT_ONCE);
+      const batch = this.#batch();
       const answer = await fetch(`/api/${encodeURIComponent(this.#source)}/events`, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify({
-          mined_version: first.mined_version,
+          mined_version: batch[0].mined_version,
           events: batch.map((entry) => entry.event),
         }),
         // Goes out even if the window is closed meanwhile.
