@@ -58,7 +58,7 @@ def made(n_frames: int, n_boxes: int) -> Problem:
     size = rng.uniform(40, 400, (n_sets, 16, 2))[own[frame], np.minimum(nth, 15)]
     corner = corner + 3 * offset[frame, None]
     truth = Truth(frame, label, np.concatenate([corner, corner + size], axis=1))
-    drift = np.cumsum(rng.normal(0, 9, (frame.size, 4)), axis=0)
+    drift = np.cumsum(rng.normal(0, 4, (frame.size, 4)), axis=0)
     drift -= np.repeat(
         drift[np.searchsorted(own[frame], np.arange(n_sets))], np.bincount(own[frame]), axis=0
     )
@@ -67,7 +67,11 @@ def made(n_frames: int, n_boxes: int) -> Problem:
     box[:, 2:] = np.maximum(box[:, 2:], box[:, :2] + 1)
     said = np.where(rng.random(n_boxes) < 0.9, label[seen], rng.integers(0, LABELS, n_boxes))
     frames = SetFrames(own, offset)
-    return frames, truth, Detections(frame[seen], said, box, rng.random(n_boxes))
+    # Of the boxes around one object the first is the detector's own, the others are doubtful.
+    own_box = np.zeros(n_boxes, bool)
+    own_box[np.unique(seen, return_index=True)[1]] = True
+    score = 0.5 * rng.random(n_boxes) + 0.5 * own_box
+    return frames, truth, Detections(frame[seen], said, box, score)
 
 
 def with_shiftlake(problem: Problem) -> tuple[list[float], float]:

@@ -4,7 +4,8 @@ The rows are made up and written by the writer of evaluations: 1,109 sets in the
 ImageNet-Vid-Robust, errors that come and go over time, a file a shard and model. What is timed is
 the macro ``pmk_at(10)`` over all of them, beside the same query with polars over the same files;
 both must find the same counts. Files are measured as evaluation leaves them and as compaction
-merges them, each in a process of its own. Everything is made in a temporary folder.
+merges them, each in a process of its own. Everything is made in a temporary folder, or kept in
+FOLDER.
 
     python -m benchmarks.pm_k_sql --models 1000
 """
@@ -179,8 +180,9 @@ def polars(folder: str) -> dict[str, Any]:
 
     start = time.perf_counter()
     merged = Path(folder) / "compacted"
-    files = sorted((merged if merged.exists() else Path(folder) / "predictions").rglob("*.parquet"))
-    files = [file for file in files if "index" not in file.name]
+    # Merged rows lie in folders, and beside these an index.
+    base = merged if merged.exists() else Path(folder) / "predictions"
+    files = sorted(base.glob("*/**/*.parquet"))
     connected = time.perf_counter()
     rows = (
         pl.scan_parquet(files)
@@ -230,6 +232,9 @@ def main() -> None:
     if given.contender:
         given.out.write_text(json.dumps(CONTENDERS[given.contender](str(given.folder))))
         return
+    if given.folder:
+        measure(given.folder, given.models, given.repeats)
+        return
     with tempfile.TemporaryDirectory(prefix="shiftlake-pmk-") as folder:
         measure(Path(folder), given.models, given.repeats)
 
@@ -238,14 +243,19 @@ def measure(folder: Path, models: int, repeats: int) -> None:
     """Make the rows, and time everyone."""
     from ops.results.compaction import compact
 
+    start = time.perf_counter()
     rows = make(folder, models)
+    print(f"made {rows:,} rows in {time.perf_counter() - start:.0f} s", flush=True)
     files = len(list((folder / "predictions").rglob("*.parquet")))
     table, counts = [], set()
     for merged in (False, True):
         if merged:
+            start = time.perf_counter()
             compact(folder)
+            print(f"compacted in {time.perf_counter() - start:.0f} s", flush=True)
         for name in CONTENDERS:
             runs = [contend(name, folder) for _ in range(repeats)]
+            print(name, merged, [round(run["query_s"], 2) for run in runs], flush=True)
             counts.add(json.dumps(runs[0].pop("found")))
             table.append(
                 {"who": name, "files": "merged" if merged else f"{files:,}"}

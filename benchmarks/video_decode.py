@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -106,24 +107,40 @@ def peer_python(folder: Path) -> Path:
     return python
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--peers", type=Path, required=True)
-    parser.add_argument("--places", type=int, default=16)
-    told = parser.parse_args()
-    cv2.setNumThreads(1)
-    clips = make_clips(told.peers / "clips")
+def start(folder: Path, names: Iterable[str] = READERS) -> dict[str, Any]:
+    """Start a process for every reader."""
     script = Path(__file__).with_name("video_decode_peer.py")
-    peers = {
+    return {
         name: subprocess.Popen(
-            [str(peer_python(told.peers)), str(script), name],
+            [str(peer_python(folder)), str(script), name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        for name in READERS
+        for name in names
     }
+
+
+def ask(peer: Any, order: dict[str, Any]) -> dict[str, Any] | None:
+    """Have a reader do what is ordered; None where it failed."""
+    if peer.poll() is not None:
+        return None
+    peer.stdin.write(json.dumps(order) + "\n")
+    peer.stdin.flush()
+    line = peer.stdout.readline()
+    found = json.loads(line) if line else {"error": "it died"}
+    return None if "error" in found else found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peers", type=Path, required=True)
+    parser.add_argument("--places", type=int, default=8)
+    told = parser.parse_args()
+    cv2.setNumThreads(1)
+    clips = make_clips(told.peers / "clips")
+    peers = start(told.peers)
     load, begun = os.getloadavg(), time.time()
     results: list[dict[str, Any]] = []
     for clip in clips:
@@ -155,12 +172,9 @@ def _clip(clip: Path, peers: dict[str, Any], places: int) -> dict[str, dict[str,
             if name == OURS:
                 answer = ours(clip, first)
             else:
-                order = {"path": str(clip), "first": first, "count": COUNT, "fps": FPS}
-                peers[name].stdin.write(json.dumps(order) + "\n")
-                peers[name].stdin.flush()
-                line = peers[name].stdout.readline()
-                answer = json.loads(line) if line else None
-            if answer is not None and turn:
+                place = {"path": str(clip), "first": first, "count": COUNT, "fps": FPS}
+                answer = ask(peers[name], {**place, "size": (1280, 720), "corner": True})
+            if answer and turn:
                 answer["right"] = answer["numbers"] == list(range(first, first + COUNT))
                 answers[name].append(answer)
     return {name: _row(found, places) for name, found in answers.items()}

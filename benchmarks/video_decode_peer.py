@@ -2,9 +2,10 @@
 
 Runs in the scratch environment of ``benchmarks/video_decode.py`` and imports nothing of this
 project but the reading of painted frame numbers. The name of the reader is given; orders are read
-as lines of JSON, ``{"path", "first", "count", "fps"}``, and each is answered by one line:
-CPU and wall milliseconds of opening, positioning and decoding to RGB or BGR in memory, the same of
-writing JPEG, and the numbers that the frames carry.
+as lines of JSON, ``{"path", "first", "count", "fps", "size", "corner"}``, and each is answered by
+one line: CPU and wall milliseconds of opening, positioning and decoding to RGB or BGR in memory,
+the same of writing JPEG, and the numbers that the frames carry, in their corner or all over. What
+goes wrong is answered as ``{"error"}``.
 """
 
 import json
@@ -28,6 +29,8 @@ JPEG = [
     *(cv2.IMWRITE_JPEG_QUALITY, 95),
     *(cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_420),
 ]
+# Of the frames as displayed, which a pipe does not tell.
+SIZE = {"shown": (1280, 720)}
 Reader = Callable[[str, int, int, float], list[Any]]
 
 
@@ -67,12 +70,13 @@ def torchcodec(mode: str, threads: int) -> Reader:
 
 
 def ffmpeg(path: str, first: int, count: int, fps: float) -> list[Any]:
+    width, height = SIZE["shown"]
     told = f"ffmpeg -v error -nostdin -threads 1 -ss {(first - 0.25) / fps if first else 0} -i"
     after = f"-frames:v {count} -f rawvideo -pix_fmt bgr24 -"
     made = subprocess.run(
         [*told.split(), path, *after.split()], stdout=subprocess.PIPE, check=True
     ).stdout
-    return list(np.frombuffer(made, np.uint8).reshape(count, 720, 1280, 3))
+    return list(np.frombuffer(made, np.uint8).reshape(-1, height, width, 3))
 
 
 def pyav(path: str, first: int, count: int, fps: float) -> list[Any]:
@@ -113,11 +117,27 @@ def clock() -> tuple[float, float]:
 
 
 def painted(frame: Any) -> int | None:
-    """The number in a frame."""
+    """The number in the corner of a frame."""
     tall, wide = CODE
     corner = np.zeros((2 * tall, wide, 3), np.uint8)
     corner[:tall] = frame[:tall, :wide]
     return read_number(corner)
+
+
+def answer(read: Reader, is_rgb: bool, order: dict[str, Any]) -> dict[str, Any]:
+    """Do what is ordered."""
+    SIZE["shown"] = tuple(order["size"])
+    begun = clock()
+    frames = read(order["path"], order["first"], order["count"], order["fps"])
+    decoded = clock()
+    for frame in frames:
+        cv2.imencode(".jpg", cv2.cvtColor(frame, cv2.COLOR_RGB2BGR) if is_rgb else frame, JPEG)
+    written = clock()
+    return {
+        "numbers": [(painted if order["corner"] else read_number)(frame) for frame in frames],
+        "cpu": [1e3 * (decoded[0] - begun[0]), 1e3 * (written[0] - decoded[0])],
+        "wall": [1e3 * (decoded[1] - begun[1]), 1e3 * (written[1] - decoded[1])],
+    }
 
 
 def main() -> None:
@@ -126,19 +146,11 @@ def main() -> None:
     answers, sys.stdout = sys.stdout, sys.stderr
     read = make()
     for line in sys.stdin:
-        order = json.loads(line)
-        begun = clock()
-        frames = read(order["path"], order["first"], order["count"], order["fps"])
-        decoded = clock()
-        for frame in frames:
-            cv2.imencode(".jpg", cv2.cvtColor(frame, cv2.COLOR_RGB2BGR) if is_rgb else frame, JPEG)
-        written = clock()
-        answer = {
-            "numbers": [painted(frame) for frame in frames],
-            "cpu": [1e3 * (decoded[0] - begun[0]), 1e3 * (written[0] - decoded[0])],
-            "wall": [1e3 * (decoded[1] - begun[1]), 1e3 * (written[1] - decoded[1])],
-        }
-        print(json.dumps(answer), file=answers, flush=True)
+        try:
+            found = answer(read, is_rgb, json.loads(line))
+        except Exception as error:  # a reader's failure is its answer
+            found = {"error": f"{type(error).__name__}: {error}"[:200]}
+        print(json.dumps(found), file=answers, flush=True)
 
 
 if __name__ == "__main__":

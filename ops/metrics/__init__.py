@@ -32,7 +32,10 @@ from ops.metrics.masked import clean_companion, masked_prediction
 from ops.metrics.outlier_scores import energy, max_logit, max_sigmoid, max_softmax
 from ops.metrics.per_class import mean_per_class_accuracy
 from ops.metrics.percentile_interval import percentile_interval
-from ops.metrics.pm_k import pm_k_correct
+from ops.metrics.pm_k import pm_k_correct, pm_k_counts
+from ops.metrics.pm_k_index import FrameSetIndex
+from ops.metrics.pm_k_neighbours import mean_neighbour, random_neighbours
+from ops.metrics.pm_k_offsets import offset_errors
 from ops.metrics.reassessed import real_correct
 from ops.metrics.relative_ce import relative_ce_pct, relative_mce_pct
 from ops.metrics.relative_robustness import relative_robustness
@@ -42,6 +45,7 @@ from ops.metrics.top5_distance import top5_distance
 from ops.metrics.zipf_distance import zipf_distance
 
 __all__ = [
+    "FrameSetIndex",
     "Normaliser",
     "alexnet_errors",
     "auroc",
@@ -72,12 +76,16 @@ __all__ = [
     "mce_pct",
     "mce_severity_5_pct",
     "mean_error_pct",
+    "mean_neighbour",
     "mean_over_10",
     "mean_over_normaliser_pct",
     "mean_per_class_accuracy",
+    "offset_errors",
     "over_normaliser_pct",
     "percentile_interval",
     "pm_k_correct",
+    "pm_k_counts",
+    "random_neighbours",
     "real_correct",
     "relative_ce_pct",
     "relative_mce_pct",

@@ -164,8 +164,8 @@ def _at(shot: Shot, start: Pose, at: int, rng: np.random.Generator) -> Pose:
         soft = 3.2 * (1 - abs(2 * share - 1))
     before: tuple[Part, ...] = ()
     if at in shot.passing:
-        x = 1.3 - 2.6 * (at - shot.passing.start + 1) / (len(shot.passing) + 1)
-        before = ((box(x - 0.32, -1.6, x + 0.32, 1.6), (92, 84, 74)),)
+        x = 1.5 - 3.0 * (at - shot.passing.start + 1) / (len(shot.passing) + 1)
+        before = ((box(x - 0.5, -1.6, x + 0.5, 1.6), (92, 84, 74)),)
     return replace(
         start,
         x=start.x + shot.speed[0] * step + float(jolt[0]),

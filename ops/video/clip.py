@@ -96,6 +96,8 @@ class Clip:
         Whether every frame is annotated, so that one without an annotation shows no class.
     problem : str or None
         Why it cannot be mined, where that is known without opening it.
+    fps : float or None
+        Frames a second of a folder of frames, which does not tell it itself.
     """
 
     key: str
@@ -105,3 +107,4 @@ class Clip:
     segments: tuple[Segment, ...]
     dense: bool
     problem: str | None = None
+    fps: float | None = None

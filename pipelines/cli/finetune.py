@@ -50,9 +50,8 @@ def finetune(
     ] = False,
 ) -> None:
     """Fine-tune a model on frame sets, and compare it on videos it has not seen."""
-    from ops.video.cataloguing import catalogued
-
     from ops.models.pm_k_training import fine_tune
+    from ops.video.cataloguing import catalogued
 
     _, root, catalog = lake()
     entry, record = fine_tune(

@@ -130,7 +130,7 @@ def mine(
             progress=lambda _, done, total: bar.update(task, completed=done, total=total),
             log=lambda line: err.print(line, highlight=False),
         )
-    out.print(f"{manifest.name}: {_mined(root, name)}, sealed as {manifest.version}")
+    out.print(f"{manifest.name}: sealed {_mined(root, name)}", highlight=False)
     out.print(f"shiftlake review {name} lets people look at them", highlight=False)
 
 
@@ -197,9 +197,13 @@ def _mined(root: Root, name: str) -> str:
 
     if not has_manifest(root, dataset_of(name)):
         return "–"
-    manifest = read_manifest(root, dataset_of(name))
-    sets = len(set(read_mined(root, name, "frames", manifest.version)["frame_set"].to_pylist()))
-    return f"{sets:,} sets, {manifest.n_samples - sets:,} pairs"
+    try:
+        manifest = read_manifest(root, dataset_of(name))
+        frames = read_mined(root, name, "frames", manifest.version)
+    except ShiftlakeError as error:
+        return f"[red]{error.what}[/red]"
+    sets = len(set(frames["frame_set"].to_pylist()))
+    return f"{sets:,} sets, {manifest.n_samples - sets:,} pairs, as {manifest.version}"
 
 
 def _classes(label_space: str, found: Survey) -> Table:

@@ -38,6 +38,9 @@ def add(
         bool | None, typer.Option("--dense", help="Of a folder: every frame is labelled.")
     ] = None,
     boxes: Annotated[str | None, typer.Option(help="Of a folder: pixels or shares.")] = None,
+    fps: Annotated[
+        float | None, typer.Option(help="Of a folder: frames a second of folders of frames.")
+    ] = None,
     root: Annotated[
         str | None,
         typer.Option(help="Of ImageNet-Vid: the folder with Data, Annotations, ImageSets."),
@@ -72,6 +75,7 @@ def add(
         "label_space": label_space,
         "dense": dense,
         "boxes": boxes,
+        "fps": fps,
         "root": _path(root, place),
         "split": split,
         "pictures": pictures,
@@ -109,8 +113,9 @@ def add(
             remedy="let --videos (or --root) name the folder they lie in",
         )
     place.mkdir(parents=True, exist_ok=True)
-    with file.open("x", encoding="utf-8") as written:
-        written.write(text)
+    partial = file.with_name(f".{file.name}.part")
+    partial.write_text(text, "utf-8")
+    partial.replace(file)
     out.print(f"{file}: {len(keys):,} clips, {missing:,} of them not there", highlight=False)
     out.print(f"shiftlake video mine {name} makes frame sets of them", highlight=False)
 

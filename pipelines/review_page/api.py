@@ -26,6 +26,14 @@ _MOST_EVENTS = 500
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
+class Answer(JSONResponse):
+    """JSON in ASCII: what somebody sent, half a character too, can be sent back in any case."""
+
+    def render(self, content: Any) -> bytes:
+        """The body of the answer."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
 class BadRequest(Exception):
     """A question that makes no sense; its text tells why."""
 
@@ -39,7 +47,7 @@ def answering(answer: Callable[[Opened, Request, Any], Any]) -> _Endpoint:
     async def endpoint(request: Request) -> Response:
         try:
             body = await _body(request) if request.method == "POST" else None
-            return JSONResponse(await run_in_threadpool(_answered, answer, request, body))
+            return Answer(await run_in_threadpool(_answered, answer, request, body))
         except BadRequest as error:
             return problem(400, str(error))
         except ShiftlakeError as error:
@@ -62,7 +70,7 @@ def _answered(
 
 def problem(status: int, text: str) -> JSONResponse:
     """An answer that says what is wrong."""
-    return JSONResponse({"error": text}, status)
+    return Answer({"error": text}, status)
 
 
 def problem_of(error: ShiftlakeError) -> JSONResponse:

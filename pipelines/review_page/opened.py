@@ -68,19 +68,14 @@ class Reviews:
         ShiftlakeError
             If what mining left is damaged.
         """
-        offered = source == self._only if self._only else _NAME.fullmatch(source)
-        if not offered:
-            raise DatasetMissing(
-                "There is no such source here.",
-                expected="a source that is mined",
-                found=repr(source[:100]),
-                where="review page",
-                remedy="open the page without a source: it lists those there are",
-            )
+        if not (source == self._only if self._only else _NAME.fullmatch(source)):
+            raise _unknown(source)
         with self._lock:
             found = self._open.get(source)
             if found is None or time.monotonic() - self._looked[source] > _TRUSTED:
                 seal = self.root.modified(paths.manifest(dataset_of(source)))
+                if seal is None:
+                    raise _unknown(source)
                 if found is None or found.seal != seal:
                     found = self._opened(source, seal, found)
                 found.review.refresh()
@@ -102,3 +97,13 @@ class Reviews:
         sha256 = {item.sample_key: item.sha256 for item in review.anchors}
         sha256 |= {item.sample_key: item.sha256 for item in review.pairs}
         return Opened(review, FrameImages(self.root, dataset_of(source), sha256), seal)
+
+
+def _unknown(source: str) -> DatasetMissing:
+    return DatasetMissing(
+        "There is no such source to review.",
+        expected="a source that is mined",
+        found=repr(source[:100]),
+        where="review page",
+        remedy="The page without a source lists those there are; shiftlake video mine adds one.",
+    )

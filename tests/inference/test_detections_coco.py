@@ -147,7 +147,9 @@ def test_every_class_of_youtube_bb_but_none_is_one_of_coco():
     assert sorted(label for label in found.labels.values() if label is not None) == [
         label for label in range(24) if label != 22
     ]
-    assert len(found.labels) == 80
+    # Torchvision's detectors have an output for 12, 26 and others too, which COCO never gave.
+    assert sorted(found.labels) == list(range(1, 91))
+    assert found.labels[12] is None
 
 
 GOOD = {"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4], "score": 0.5}
@@ -204,6 +206,8 @@ def test_a_row_that_is_wrong_is_named_and_nothing_is_stored(made, row, told):
         ('["row"]', "an object with 'image_id'"),
         (json.dumps([{"image_id": 1}]), "an object with 'category_id'"),
         ("[" * 200_000, "JSON"),
+        ('[{"a":' * 100_000, "JSON"),
+        (" " * 50 + "7", "a JSON list"),
         ('[{"image_id": 1, "score": 1' + "0" * 9000 + "}]", "JSON"),
     ],
 )
@@ -267,7 +271,7 @@ def test_rows_read_in_parts_are_the_rows_of_the_file(rows, part, indent):
     before = coco_rows._PART
     coco_rows._PART = part
     try:
-        file = io.BytesIO(json.dumps(rows, indent=indent).encode())
+        file = io.BytesIO(b"  \n" + json.dumps(rows, indent=indent).encode() + b"\n")
         assert [row for found in rows_of(file, "file") for row in found] == rows
     finally:
         coco_rows._PART = before
@@ -294,3 +298,26 @@ def test_a_box_keeps_every_bit_of_its_score(made):
     scores = [0.1, np.nextafter(0.1, 1), 1e-300]
     record = stored(made, [{**GOOD, "score": score} for score in scores])
     assert read_boxes(root, record)["score"].to_pylist() == scores
+
+
+def test_what_is_not_sealed_does_not_exist_and_a_damaged_seal_is_refused(made):
+    root, _, truth, _ = made
+    record = stored(made, perfect(truth))
+    seal = f"{record.folder()}/run.json"
+    text = root.read_bytes(seal)
+    root.remove(seal)
+    assert list_detections(root) == []
+    root.write_bytes(f"detections/copied/frame_sets/made/{record.key}/run.json", text)
+    with pytest.raises(ShiftlakeError, match="cannot be read"):
+        list_detections(root)
+
+
+def test_on_s3_as_on_a_disk(made, s3_root):
+    _, manifest, truth, folder = made
+    seal_frame_sets(s3_root, unannotated=(3,))
+    record = stored(made, perfect(truth))
+    remote = import_results(s3_root, "found", "made", folder / "results.json")
+    assert (remote.key, remote.files) == (record.key, record.files)
+    assert remote.dataset_version == manifest.version
+    assert read_boxes(s3_root, remote).num_rows == record.n_detections
+    assert [each.key for each in list_detections(s3_root)] == [record.key]

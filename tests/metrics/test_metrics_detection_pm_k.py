@@ -118,9 +118,7 @@ def test_a_drop_may_be_negative():
     # The worst frame of the first set lacks the class that was missed in its anchor.
     frames = SetFrames(np.array([0, 0, 1, 2]), np.array([0, 1, 0, 0]))
     third = (100.0, 0.0, 110.0, 10.0)
-    truth = truth_of(
-        [(0, 0, AWAY), *((f, 1, BOX) for f in range(4)), (1, 1, AWAY), (1, 1, third)]
-    )
+    truth = truth_of([(0, 0, AWAY), *((f, 1, BOX) for f in range(4)), (1, 1, AWAY), (1, 1, third)])
     found = found_of([(f, 1, BOX, 0.9) for f in range(4)])
     scores = pm_k_map(frames, truth, found, (0, 10))
     assert scores.chosen.tolist() == [[0, 2, 3], [1, 2, 3]]

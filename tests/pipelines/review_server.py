@@ -27,13 +27,14 @@ class ReviewServer:
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[str] | None = None
 
-    def start(self) -> ReviewServer:
+    def start(self, stderr: int | None = None) -> ReviewServer:
         settings = {"SHIFTLAKE_ROOT": self._root.url, "SHIFTLAKE_STATE": str(self._state)}
         command = [sys.executable, "-W", "ignore", "-c", _COMMAND, "review", *self._arguments]
         self.process = subprocess.Popen(
             [*command, "--port", str(self.port)],
             env={**os.environ, **settings},
             stdout=subprocess.PIPE,
+            stderr=stderr,
             text=True,
         )
         assert self.process.stdout is not None

@@ -229,6 +229,10 @@ def test_bad_decisions_are_told_apart_and_hold_up_nothing(server, root, version)
         decision("pair", key, "similar", "<b>Bo</b>"),
         decision("pair", key, "similar", "Bo", mined_version=7, strange=1),
         decision("pair", key, "similar", "Bo", note="x" * 3_000),
+        decision("pair", key, "similar", "Bo", ms_spent=10**30),
+        decision("pair", key, "similar", "Bo", shown=-1),
+        decision("pair", key, "similar", "Bo", note="half \ud800"),
+        decision("pair", "half \ud800", "similar", "Bo"),
         undo({"id": "0" * 32}, "Bo"),
     ]
     body = {"mined_version": version, "events": [*bad[:3], good, *bad[3:], "no event", None]}
@@ -282,6 +286,18 @@ def test_the_queue_is_what_is_left_and_tells_no_offset(server, root):
     mine = server.json("GET", "/api/clips/mine", stage="pairs", reviewer="Cy")
     assert [one["subject"] for one in mine["items"]] == [first]
     assert mine["items"][0]["decision"]["verdict"] == "similar"
+
+
+@pytest.mark.parametrize(
+    "version", ["", "0123456789abcdef", "x" * 999, "../..", "\ud800", "<script>alert(1)</script>"]
+)
+def test_decisions_about_no_mining_are_a_conflict(server, version):
+    status, headers, data = server.ask(
+        "POST", "/api/clips/events", {"mined_version": version, "events": []}
+    )
+    assert status == 409
+    assert headers["content-type"].startswith("application/json")
+    assert len(json.loads(data)["error"]) < 1_000
 
 
 @pytest.mark.parametrize(

@@ -358,6 +358,10 @@ def test_missing_labels_are_completed_while_typing_and_a_bad_anchor_takes_its_pa
     person.saved()
     assert Review.open(root, source).decisions().anchor(worse).state == "bad"
     assert person.tab.locator("#count").inner_text() == "0 of 16"
+    person.tab.keyboard.press("z")
+    person.tab.locator("#count", has_text="0 of 20").wait_for()
+    person.saved()
+    assert Review.open(root, source).decisions().anchor(worse).state == "pending"
 
 
 def test_hostile_names_and_notes_are_shown_and_not_run(browser, root, server, source):

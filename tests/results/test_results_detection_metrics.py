@@ -1,5 +1,7 @@
 """Stored boxes to rows: equal to the formulas on the same arrays, kept while nothing changes."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -112,6 +114,25 @@ def test_rows_are_the_formulas_on_the_files_own_numbers(lake):
         ),
         ("localisation_nms", "101-point"),
     }
+
+
+def test_pm_0_is_pycocotools_on_the_exported_files(lake):
+    from pycocotools.coco import COCO
+    from pycocotools.cocoeval import COCOeval
+
+    root, _, (truth, _, _), folder = lake
+    with contextlib.redirect_stdout(io.StringIO()):
+        there = COCO(str(folder / "truth.json"))
+        evaluation = COCOeval(there, there.loadRes(str(folder / "results.json")), "bbox")
+        evaluation.params.imgIds = [i["id"] for i in truth["images"] if i["frame_offset"] == 0]
+        evaluation.evaluate()
+        evaluation.accumulate()
+        evaluation.summarize()
+    row = _row(
+        compute_detection_metrics(root), metric="pm0_map50", variant="detection", rule="101-point"
+    )
+    # The second of its twelve numbers is AP at IoU 0.5, all areas, 100 detections.
+    assert row["value"] == pytest.approx(evaluation.stats[1], abs=1e-12)
 
 
 def test_the_accepted_frames_of_a_review_are_scored_beside_all(lake):

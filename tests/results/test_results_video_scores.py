@@ -9,7 +9,8 @@ from made_video import answers, frame, mined, reviewed
 
 from ops.errors import ShiftlakeError
 from ops.metrics import clopper_pearson
-from ops.results import compute_metrics, connect
+from ops.results import compare, compute_metrics, connect
+from ops.video.cataloguing import catalogued
 
 DOG, CAT, COW = 8, 9, 7
 
@@ -263,3 +264,33 @@ def test_a_changed_table_is_refused_and_the_others_are_not_read(judged):
         assert con.execute("SELECT count(*) FROM frame_pairs").fetchone() == (9,)
         with pytest.raises(Exception, match="not the one that was sealed"):
             con.execute("SELECT count(DISTINCT sample_key) FROM frames").fetchone()
+
+
+def test_two_models_are_compared_on_what_a_review_left(judged, catalog):
+    lake, frames, preds, _ = judged
+    # The second model is right wherever the first is, and at the neighbour of a/90 as well.
+    better = [
+        DOG if each["sample_key"] == "a/000090/000094" else pred
+        for each, pred in zip(frames, preds, strict=True)
+    ]
+    lake.run(lake.model("n", weights="n"), mined(lake, "zoo", frames), answers(frames, better))
+    compute_metrics(lake.root, catalog)
+    rows = compare(lake.root, catalogued(lake.root, catalog), "m", "n").to_pylist()
+    found = {(r["benchmark"], r["condition"], r["metric"]): r for r in rows if r["value_a"]}
+    stored = _metrics(lake, catalog, "reviewed_frame_sets")
+    assert stored["pm10", "with anchor"]["k"] == 3  # the rows of n, the second of the two
+    pair = found["reviewed_frame_sets", "zoo", "pm10"]
+    assert (pair["value_a"], pair["value_b"]) == (2 / 3, 3 / 3)
+    assert (pair["lost"], pair["gained"], pair["n"]) == (0, 1, 3)
+    pair = found["frame_sets", "zoo", "pm10"]
+    assert (pair["value_a"], pair["value_b"], pair["n"]) == (1 / 4, 1 / 4, 4)
+
+
+def test_an_accepted_frame_that_no_model_saw_is_an_error(judged, catalog):
+    lake, frames, preds, sealed = judged
+    rows = answers(frames, preds)
+    fewer = [row for row in rows if row["sample_key"] != "b/000050/000055"]
+    lake.run(lake.model("n", weights="n"), mined(lake, "zoo", frames), fewer)
+    with pytest.raises(ShiftlakeError, match="b/000050/000055") as refused:
+        compute_metrics(lake.root, catalog)
+    assert f"reviewed_frame_sets/zoo {sealed.version}, n on" in str(refused.value)

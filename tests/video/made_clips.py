@@ -245,6 +245,20 @@ CLIPS: dict[str, Callable[[Path], MadeClip]] = {
     "open-gop.mp4": lambda path: write_clip(path, options=_x264(12, 2, "open-gop=1")),
     "hevc.mp4": lambda path: write_clip(path, codec="libx265", frames=48, pix_fmt="yuv420p"),
     "ten-bit.mp4": lambda path: write_clip(path, pix_fmt="yuv420p10le"),
+    "hevc.ts": lambda path: write_clip(path, codec="libx265", frames=48),
+    "pyramid.mp4": lambda path: write_clip(
+        path, options=_x264(40, 5, "b-pyramid=normal:ref=4") | {"preset": "fast"}
+    ),
+    "interlaced.ts": lambda path: write_clip(
+        path, options=_x264(20, 2, "tff=1") | {"preset": "fast"}
+    ),
+    # No keyframes but the first: columns are renewed one after the other.
+    "refresh.ts": lambda path: write_clip(
+        path, b_frames=0, options=_x264(20, 0, "intra-refresh=1") | {"preset": "fast"}
+    ),
+    # One time a frame, which is that of decoding.
+    "h264.avi": write_clip,
+    "h264.asf": write_clip,
     "vp9.webm": lambda path: write_clip(path, codec="libvpx-vp9"),
     "av1.mkv": lambda path: write_clip(path, codec="libsvtav1", frames=40),
     "mpeg4.avi": lambda path: write_clip(path, codec="mpeg4"),

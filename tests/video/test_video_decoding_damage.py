@@ -305,6 +305,11 @@ def test_files_put_end_to_end_have_no_one_clock(tmp_path: Path) -> None:
         open_video(tmp_path / "two.ts")
 
 
+def test_frames_without_times_are_not_numbered(tmp_path: Path) -> None:
+    clip = write_clip(tmp_path / "untimed.mpg")
+    assert reason(clip.path) == "46 frames without one"
+
+
 def test_the_reason_crosses_process_borders(tmp_path: Path) -> None:
     with pytest.raises(UnreadableVideo) as caught:
         open_video(tmp_path / "gone.mp4")

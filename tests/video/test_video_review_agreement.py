@@ -5,15 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mined_by_hand import frame_set, key, mine_by_hand
-from reviewing import accept_all, event, say
+from made_decisions import accept_all, event, say
+from made_mining import frame_set, key, mine_by_hand
 
 from ops.storage import open_root
-from ops.video.review import Funnel, Review, agreement, funnel
-
-# Fleiss (1971), table 1 again, its first four categories and the last as the verdicts of a pair.
-# The numbers are those of four categories: the other one is put to the last.
-VERDICTS = ("similar", "dissimilar", "wrong_label", "unsure")
+from ops.video.review import (
+    AnchorItem,
+    Event,
+    Funnel,
+    PairItem,
+    Review,
+    agreement,
+    funnel,
+)
+from ops.video.review.order import is_random_draw
+from ops.video.review.reviewed import Reviewed
+from ops.video.review.suspicion import by_suspicion
 
 
 @pytest.fixture
@@ -129,47 +136,73 @@ def test_the_funnel_counts_pairs_of_bad_anchors_as_reviewed_and_rejected(review:
     )
 
 
-def published_shape(
-    pairs: int, anchors: int, bad: int, accepted: int, label_space: str, path: Path
-):
-    """Mine `anchors` sets with `pairs` neighbours in all, and review them to `accepted` pairs."""
-    lacking = 20 * anchors - pairs
-    sets = {
-        (f"v{n:04d}", 10): [f for f in range(21) if f != 10][: 20 - (1 if n < lacking else 0)]
-        for n in range(anchors)
-    }
-    if lacking > anchors:
-        raise AssertionError("no more than one neighbour less a set")
-    root = open_root(path)
-    mine_by_hand(root, "things", sets, label_space=label_space)
+def test_objections_are_counted_by_suspicion(tmp_path: Path) -> None:
+    root = open_root(tmp_path / "lake")
+    mine_by_hand(root, "things", {(f"v{n}", 5): (3, 4, 6, 7, 8) for n in range(40)})
     review = Review.open(root, "things")
-    events = [
-        event(
-            review,
-            "anchor",
-            "anna",
-            item.frame_set,
-            "bad" if n >= anchors - bad else "usable",
-            **({"labels": [0]} if n < 834 and label_space == "ytbb24" else {}),
+    assert [band.judged for band in by_suspicion(review)] == [0] * 10
+    review.record(
+        event(review, "pair", "anna", i.sample_key, "similar" if i.suspicion < 0.8 else "unsure")
+        for i in review.pairs
+    )
+    bands = by_suspicion(review)
+    assert [band.judged for band in bands] == [band.pairs for band in bands] == [20] * 10
+    assert bands[0].objected == 20
+    assert bands[-1].objected == 0
+    assert bands[0].highest >= bands[0].lowest >= bands[1].highest
+    assert sum(b.objected for b in bands) == sum(i.suspicion >= 0.8 for i in review.pairs)
+    drawn = [i for i in review.pairs if is_random_draw(review.mined_version, i.sample_key)]
+    assert sum(band.drawn_judged for band in bands) == len(drawn) > 0
+    assert sum(b.drawn_objected for b in bands) == sum(i.suspicion >= 0.8 for i in drawn)
+
+
+@pytest.mark.parametrize(
+    ("label_space", "anchors", "pairs", "kept", "similar", "relabelled"),
+    [
+        ("imagenet_vid30", 1_314, 26_029, 1_109, 21_070, 0),
+        ("ytbb24", 2_467, 45_631, 2_030, 36_827, 834),
+    ],
+)
+def test_table_1(
+    label_space: str, anchors: int, pairs: int, kept: int, similar: int, relabelled: int
+) -> None:
+    """Shankar et al., table 1: what was reviewed and what was accepted."""
+    sets = [f"v{n:04d}/000010" for n in range(anchors)]
+    anchor_items = tuple(AnchorItem(name, f"{name}/000010", (3,), name, "") for name in sets)
+    lacking = 20 * anchors - pairs
+    pair_items = tuple(
+        PairItem(f"{name}/{frame:06d}", name, "", frame - 10, (3,), 0.0, "", 0.0, "")
+        for n, name in enumerate(sets)
+        for frame in range(20 - lacking // anchors - (n < lacking % anchors))
+    )
+    root = open_root("nothing is read or written")
+    review = Reviewed(root, "things", "v", label_space, (), anchor_items, pair_items)
+    good = set(sets[:kept])
+    judged = [item.sample_key for item in pair_items if item.frame_set in good]
+    said = [
+        ("anchor", name, "usable" if n < kept else "bad", (0,) if n < relabelled else ())
+        for n, name in enumerate(sets)
+    ]
+    said += [("pair", name, "similar", ()) for name in judged[:similar]]
+    said += [(kind, key, "unsure", ()) for kind in ("pair", "joint") for key in judged[similar:]]
+    review.decisions().add(
+        Event(
+            id=f"{n:08x}",
+            kind=kind,
+            reviewer="anna",
+            mined_version="v",
+            subject=subject,
+            verdict=verdict,
+            labels=labels,
         )
-        for n, item in enumerate(review.anchors)
-    ]
-    good = {item.frame_set for item in review.anchors[: anchors - bad]}
-    judged = [item for item in review.pairs if item.frame_set in good]
-    for n, item in enumerate(judged):
-        verdict = "similar" if n < accepted else "dissimilar"
-        events.append(event(review, "pair", "anna", item.sample_key, verdict))
-        if verdict != "similar":
-            events.append(event(review, "joint", "anna", item.sample_key, verdict))
-    review.record(events)
-    return review
-
-
-def test_table_1_of_imagenet_vid_robust(tmp_path: Path) -> None:
-    review = published_shape(26_029, 1_314, 205, 21_070, "imagenet_vid30", tmp_path / "lake")
+        for n, (kind, subject, verdict, labels) in enumerate(said)
+    )
     found = funnel(review)
-    assert found.rows()[:2] == [
-        ("anchors", 1_314, 1_109, pytest.approx(0.84, abs=0.005)),
-        ("pairs", 26_029, 21_070, pytest.approx(0.81, abs=0.005)),
+    assert [row[:3] for row in found.rows()] == [
+        ("anchors", anchors, kept),
+        ("pairs", pairs, similar),
+        ("labels updated", kept, relabelled),
     ]
+    shares = [f"{share:.0%}" for _, _, _, share in found.rows()]
+    assert shares == (["82%", "81%", "41%"] if relabelled else ["84%", "81%", "0%"])
     assert (found.anchors_undecided, found.pairs_undecided) == (0, 0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mined_by_hand import frame_set, key, mine_by_hand
-from reviewing import accept_all, say
+from made_decisions import accept_all, say
+from made_mining import frame_set, key, mine_by_hand
 
 from ops.errors import ShiftlakeError
 from ops.storage import Root, open_root

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mined_by_hand import frame_set, key, mine_by_hand
-from reviewing import event, say
+from made_decisions import event, say
+from made_mining import frame_set, key, mine_by_hand
 
 from ops.errors import ShiftlakeError
 from ops.storage import Root, open_root
@@ -97,6 +97,8 @@ def test_a_file_about_an_older_mining_is_refused_by_name(root: Root) -> None:
     mine_by_hand(root, "things", SETS, salt="again")
     with pytest.raises(OlderMining, match=review.mined_version):
         import_csv(root, "things", None, text)
+    assert import_csv(root, "things", None, export_csv(review, any_mining=True)).recorded == 1
+    assert Review.open(root, "things").decisions().pair(PAIR).state == "accepted"
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from mined_by_hand import frame_set, key, mine_by_hand
-from reviewing import accept_all, say
+from made_decisions import accept_all, say
+from made_mining import frame_set, key, mine_by_hand
 
 from ops.catalog import load
 from ops.errors import ShiftlakeError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from reviewing import accept_all, say
+from made_decisions import accept_all, say
 
 from ops.catalog import load
 from ops.miniature import labelled_videos

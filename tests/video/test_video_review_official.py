@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mined_by_hand import frame_set, key, mine_by_hand
-from reviewing import accept_all, say
+from made_decisions import accept_all, say
+from made_mining import frame_set, key, mine_by_hand
 
 from ops.catalog import classes
 from ops.errors import ShiftlakeError

@@ -6,8 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from mined_by_hand import frame_set, mine_by_hand
-from reviewing import accept_all, event, say
+from made_decisions import accept_all, event, say
+from made_mining import frame_set, mine_by_hand
 
 from ops.errors import ShiftlakeError
 from ops.storage import Root, open_root

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import signal
@@ -11,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from mined_by_hand import frame_set, key, mine_by_hand
-from reviewing import accept_all, event, say
+from made_decisions import accept_all, event, say
+from made_mining import frame_set, key, mine_by_hand
 
 import ops.video.review.stamps as stamps_module
 from ops.errors import ShiftlakeError
@@ -232,6 +233,23 @@ def test_a_damaged_journal_is_told(review: Review, root: Root) -> None:
         Review.open(root, "things")
 
 
+def test_on_a_full_disk_nothing_counts_and_it_can_be_sent_again(
+    review: Review, root: Root, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = event(review, "pair", "anna", PAIR, "similar")
+
+    def full(file: int, data: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(ShiftlakeError, match="disk is full"):
+        review.record([made])
+    monkeypatch.undo()
+    assert review.refresh().pair(PAIR).state == "pending"
+    assert review.record([made]).pair(PAIR).state == "accepted"
+    assert Review.open(root, "things").n_events == 1
+
+
 def test_two_reviewers_on_one_pair_at_once(review: Review, root: Root) -> None:
     """Each has a process of its own, and neither is lost or overwritten."""
     children = []
@@ -270,7 +288,7 @@ def test_threads_share_a_review(review: Review) -> None:
 def test_what_was_acknowledged_survives_kill_9(review: Review, root: Root) -> None:
     draw = random.Random(5)
     acknowledged: set[str] = set()
-    for turn in range(60):
+    for turn in range(40):
         read_end, write_end = os.pipe()
         child = os.fork()
         if child == 0:
@@ -289,8 +307,8 @@ def test_what_was_acknowledged_survives_kill_9(review: Review, root: Root) -> No
         acknowledged |= {told[at : at + 16].decode() for at in range(0, len(told), 16)}
     opened = Review.open(root, "things")
     assert acknowledged <= set(opened.decisions().votes.events)
-    assert opened.n_events - len(acknowledged) <= 60
-    assert opened.decisions().votes.voters("pair") == {f"r{turn}" for turn in range(60)}
+    assert opened.n_events - len(acknowledged) <= 40
+    assert opened.decisions().votes.voters("pair") == {f"r{turn}" for turn in range(40)}
 
 
 def test_progress_counts_each_pass_and_reviewer(review: Review) -> None:

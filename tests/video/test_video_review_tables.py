@@ -6,10 +6,12 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from mined_by_hand import frame_set, key, mine_by_hand
-from reviewing import accept_all, event, say
+from made_decisions import accept_all, event, say
+from made_mining import frame_set, key, mine_by_hand
 
+from ops.errors import ShiftlakeError
 from ops.storage import Root, open_root
+from ops.storage.journal import Journal
 from ops.video.review import Review, carry, freeze
 from ops.video.review.tables import (
     REVIEW_EVENTS,
@@ -69,6 +71,13 @@ def test_who_entered_a_joint_vote_withdraws_it_in_the_table_too(root: Root) -> N
     review.undo("anna")
     rows = {row["kind"]: row["withdrawn"] for row in review_events(root).to_pylist()}
     assert rows == {"pair": False, "joint": True, "undo": False}
+
+
+@pytest.mark.parametrize("record", [{}, {"id": 3, "kind": "pair"}, {"id": "0" * 8, "kind": []}])
+def test_what_is_no_decision_is_told(root: Root, record: dict) -> None:
+    Journal(root, "video/things/reviews/v").append([record])
+    with pytest.raises(ShiftlakeError, match="cannot be understood"):
+        review_events(root)
 
 
 def test_every_frozen_frame_is_a_row_and_one_frozen_review_is_current(root: Root) -> None:

@@ -129,6 +129,26 @@ def test_a_video_that_is_not_there_is_a_clip_that_says_so(tmp_path):
         source.clip("hare")
 
 
+def test_a_folder_of_frames_has_the_rate_that_somebody_states(tmp_path):
+    source = labelled(tmp_path, "video,labels\nframes,lion\nfile.mp4,lion\n", "fps: 12.5\n")
+    (tmp_path / "own" / "videos" / "frames").mkdir()
+    (tmp_path / "own" / "videos" / "file.mp4").write_bytes(b"")
+    assert source.clip("frames").fps == 12.5
+    assert source.clip("file").fps is None, "it tells its own"
+    with pytest.raises(ShiftlakeError, match=r"own/source\.yaml: fps"):
+        labelled(tmp_path, "video,labels\n", "fps: .nan\n")
+
+
+def test_labels_by_time_need_to_know_when_frames_are(tmp_path):
+    """Without a rate every time would be that of the first frame."""
+    for more, known in (("", False), ("fps: 30\n", True)):
+        source = labelled(tmp_path / str(known), "video,seconds,labels\nframes,1.5,lion\n", more)
+        (tmp_path / str(known) / "own" / "videos" / "frames").mkdir()
+        problem = source.clip("frames").problem
+        assert (problem is None) is known
+        assert known or "fps in source.yaml" in str(problem)
+
+
 HOSTILE_NAMES = [
     *("../../etc/passwd", "a/../../b.mp4", "/etc/passwd", "C:\\a.mp4", "..\\a.mp4", "http://x/a"),
     *("", ".", "..", "a//b", "./a", "a/.", "nul\0l.mp4", "new\nline.mp4", "tab\t.mp4", "del\x7f"),

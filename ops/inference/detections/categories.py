@@ -85,7 +85,9 @@ def categories_of(kind: Kind, label_space: str) -> Categories:
         )
     of = data["label_spaces"][label_space]
     by_name = {category: names.index(name) for name, category in of.items()}
-    labels = {int(at): by_name.get(name) for at, name in data["categories"].items()}
+    # Detectors have an output for every id up to the last, those that COCO never gave included.
+    named = {int(at): name for at, name in data["categories"].items()}
+    labels = {at: by_name.get(named.get(at, "")) for at in range(1, max(named) + 1)}
     return Categories(labels, tuple(name for name in names if name not in of))
 
 

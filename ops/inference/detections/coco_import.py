@@ -183,8 +183,8 @@ def _place(
         expected=f"{known.size:,} ids, from {known[0]} to {known[-1]}" if known.size else "no row",
         found=f"{values[bad[0]]}, and {np.unique(values[bad]).size - 1:,} more in this part",
         where=f"{where}, row {first + bad[0]:,} (from 0)",
-        remedy="give the ground-truth file that the detector was run with (--ground-truth), or "
-        "--categories coco91 where its categories are COCO's",
+        remedy="give the ground-truth file that the detector was run with (--ground-truth), and "
+        "state with --categories whether its categories are own or coco91",
     )
 
 

@@ -12,8 +12,9 @@ from ops.errors import ShiftlakeError
 # Bytes that are read at once, and the most one row may have: a mask is long, but not this long.
 _PART = 4 << 20
 _ROW = 64 << 20
-# A brace inside a row can look like the start of the next one; how many are tried.
-_CUTS = 20
+# A brace inside a row can look like the start of the next one: how many that do are tried, and how
+# many of any kind are looked at.
+_CUTS, _BRACES = 20, 10_000
 
 
 def rows_of(file: BinaryIO, where: object) -> Iterator[list[Any]]:
@@ -37,7 +38,9 @@ def rows_of(file: BinaryIO, where: object) -> Iterator[list[Any]]:
         If the file is not a JSON list, is cut, or a single entry has more than 64 MiB; the place
         is named in bytes.
     """
-    data = file.read(_PART).removeprefix(b"\xef\xbb\xbf").lstrip()
+    data = b""
+    while not data and (part := file.read(_PART)):
+        data = part.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not data.startswith(b"["):
         found = "nothing" if not data else f"{data[:40].decode(errors='replace')!r} ..."
         raise _refused("a JSON list of results, [{...}, {...}]", found, where)
@@ -58,7 +61,7 @@ def rows_of(file: BinaryIO, where: object) -> Iterator[list[Any]]:
 def _whole_rows(data: bytes, position: int, where: object) -> tuple[list[Any], int]:
     """The rows that end within `data`, and how many bytes they take with the comma behind them.
 
-    None where the first row seems to end later; whether it does, the rest of the file tells.
+    No rows, and 0, where the first seems to end later; whether it does, the rest of the file tells.
     """
     end = len(data)
     for _ in range(_CUTS):
@@ -82,7 +85,10 @@ def _too_long(data: bytes, position: int, where: object) -> ShiftlakeError:
 
 def _last_cut(data: bytes, end: int) -> tuple[int, int]:
     """The last comma between two closed braces before `end`, and the brace behind it."""
-    while (brace := data.rfind(b"{", 0, end)) > 0:
+    for _ in range(_BRACES):
+        brace = data.rfind(b"{", 0, end)
+        if brace <= 0:
+            break
         before = data[max(0, brace - 4096) : brace].rstrip()
         if before.endswith(b",") and before[:-1].rstrip().endswith(b"}"):
             comma = data.rfind(b",", 0, brace)

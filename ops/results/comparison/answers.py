@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ops.results.comparison.runs import PairOfRuns
+from ops.results.families import MINED, REVIEWED
 from ops.results.runs import Run
 from ops.results.sql_text import quoted
 
@@ -38,6 +39,16 @@ _PM = """
     FROM predictions
     WHERE {where} AND frame_set IS NOT NULL AND abs(frame_offset) <= {k}
     GROUP BY dataset, frame_set
+"""
+# The same frames under the labels and in the sets that a review left.
+_REVIEWED_PM = """
+    SELECT {mined} || '/' || condition AS dataset, frame_set AS image, min(video) AS source_key,
+        max(labels[1]) FILTER (WHERE frame_offset = 0) AS label,
+        bool_or(NOT correct)::INTEGER AS wrong, 1 AS out_of,
+        max(p_max) FILTER (WHERE frame_offset = 0)::DOUBLE AS p
+    FROM pmk_frames
+    WHERE benchmark = {reviewed} AND {where} AND abs(frame_offset) <= {k}
+    GROUP BY condition, frame_set
 """
 _FLIPS = """
     SELECT dataset, f.frame_set AS image, f.source_key, labels[1] AS label,
@@ -105,6 +116,13 @@ def _answers(answer: str, runs: Sequence[Run]) -> str:
     if answer in _RIGHT:
         right, p = _RIGHT[answer]
         return (_PLAIN if p else _REAL).format(where=where, right=right, p=p)
+    if answer.startswith("reviewed_pm"):
+        return _REVIEWED_PM.format(
+            mined=quoted(MINED),
+            reviewed=quoted(REVIEWED),
+            where=_only(runs, ("run_id", "condition")),
+            k=int(answer.removeprefix("reviewed_pm")),
+        )
     return _PM.format(where=where, k=int(answer.removeprefix("pm")))
 
 
@@ -113,10 +131,12 @@ def only(runs: Sequence[Run]) -> str:
 
     All four columns are part of the names of files, so that no other file is opened.
     """
-    ids = ", ".join(sorted({quoted(run.run_id) for run in runs}))
-    conditions = ", ".join(sorted({quoted(run.condition) for run in runs}))
-    benchmarks = ", ".join(sorted({quoted(run.benchmark) for run in runs}))
-    return (
-        f"model = {quoted(runs[0].model)} AND run_id IN ({ids}) "
-        f"AND benchmark IN ({benchmarks}) AND condition IN ({conditions})"
-    )
+    return _only(runs, ("run_id", "benchmark", "condition"))
+
+
+def _only(runs: Sequence[Run], columns: Sequence[str]) -> str:
+    found = [f"model = {quoted(runs[0].model)}"]
+    for column in columns:
+        values = sorted({quoted(getattr(run, column)) for run in runs})
+        found.append(f"{column} IN ({', '.join(values)})")
+    return " AND ".join(found)

@@ -18,7 +18,15 @@ from ops.metrics.distortion import LEVELS
 from ops.metrics.flips import PERTURBATIONS_10
 from ops.metrics.outlier_scores import OUTLIER_SCORES
 from ops.perturbations.facts import perturbations
-from ops.results.families import CORRUPTED, MINI_CORRUPTED, PERTURBED, VIDEO, distorted
+from ops.results.families import (
+    CORRUPTED,
+    MINED,
+    MINI_CORRUPTED,
+    PERTURBED,
+    REVIEWED,
+    VIDEO,
+    distorted,
+)
 
 VAL = "imagenet_1k/val"
 OUTSIDE = "imagenet_o/clean"
@@ -41,7 +49,7 @@ class Quantity:
         As in the table of metrics.
     answer : str
         What is asked of an image: ``top1``, ``top5``, ``masked``, ``real``, ``pm0`` to ``pm10``,
-        ``flips``, or ``outlier`` for ImageNet-O.
+        the same of a review as ``reviewed_pm0``, ``flips``, or ``outlier`` for ImageNet-O.
     weights : tuple of (str, float)
         Datasets, and what a share of wrong answers of 1 in each adds to the metric.
     base : float
@@ -102,7 +110,7 @@ def quantities(benchmark: str, conditions: Iterable[str], clean: str | None) -> 
         ]
     if f"{benchmark}/clean" == OUTSIDE:
         return _detection()
-    if benchmark in VIDEO:
+    if benchmark in VIDEO or benchmark == REVIEWED:
         return _video(benchmark, conditions)
     if benchmark in PERTURBED:
         return _perturbed(benchmark, conditions)
@@ -127,7 +135,7 @@ def by_benchmark(catalog: Catalog, clean_of: Mapping[str, str]) -> dict[str, lis
     """
     conditions: dict[str, list[str]] = {}
     for spec in catalog.datasets.values():
-        if spec.evaluate or spec.family == REAL:
+        if spec.evaluate or spec.family in (REAL, REVIEWED):
             conditions.setdefault(spec.family, []).append(spec.condition)
     return {name: quantities(name, own, clean_of.get(name)) for name, own in conditions.items()}
 
@@ -226,14 +234,16 @@ def _plain(benchmark: str, conditions: list[str], *, headline: bool) -> list[Qua
 
 
 def _video(benchmark: str, conditions: list[str]) -> list[Quantity]:
+    # No model is run on a reviewed set: it is scored from the frames that were mined.
+    run_on, kind = (MINED, "reviewed_pm") if benchmark == REVIEWED else (benchmark, "pm")
     return [
         _accuracy(
             benchmark,
             condition,
             f"pm{k}",
             "with anchor",
-            f"pm{k}",
-            f"{benchmark}/{condition}",
+            f"{kind}{k}",
+            f"{run_on}/{condition}",
             k == FURTHEST,
         )
         for condition in conditions

@@ -185,7 +185,7 @@ def check_models(inventory: Inventory, *names: str) -> None:
 def _listed(quantity: Quantity) -> bool:
     if quantity.metric in _UNLISTED_METRICS:
         return False
-    if quantity.answer.startswith("pm"):
+    if quantity.answer.startswith(("pm", "reviewed_pm")):
         return quantity.metric in _LISTED_PM
     return quantity.answer != "outlier" or quantity.variant == _LISTED_SCORE
 

@@ -52,7 +52,7 @@ def numbers(found: Difference, inputs: str) -> dict[str, Any]:
 
 
 def name_inputs(
-    pairing: Pairing, quantity: Quantity, alpha: float, real_version: str | None
+    pairing: Pairing, quantity: Quantity, alpha: float, labels_version: str | None
 ) -> str:
     """16 hex digits that name everything the numbers of a row are computed from.
 
@@ -61,15 +61,15 @@ def name_inputs(
     pairing : Pairing
     quantity : Quantity
     alpha : float
-    real_version : str or None
-        The version of the reassessed labels; counts only for what is measured by them.
+    labels_version : str or None
+        The version of reassessed labels or of a review; counts only for what is measured by them.
     """
     runs = []
     for name in sorted(quantity.datasets):
         pair = pairing.pairs[name]
         runs.append(f"{name} {_contents(pair.first)} {_contents(pair.second)}")
-    real = str(real_version) if quantity.answer.startswith("real") else ""
-    parts = (DEFINITIONS, quantity.name, str(alpha), pairing.first, pairing.second, real, *runs)
+    labels = str(labels_version) if quantity.answer.startswith(("real", "reviewed")) else ""
+    parts = (DEFINITIONS, quantity.name, str(alpha), pairing.first, pairing.second, labels, *runs)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 

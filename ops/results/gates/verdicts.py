@@ -24,6 +24,7 @@ from ops.results.comparison.measure import differences
 from ops.results.comparison.quantities import Quantity, by_benchmark
 from ops.results.comparison.runs import CurrentRuns, Pairing
 from ops.results.comparison.table import clean_of
+from ops.results.families import REVIEWED
 from ops.results.gates.environment import environment_changes
 from ops.results.gates.file import GATE, read_gate, write_gate
 from ops.results.gates.numbers import NUMBERS, name_inputs, numbers
@@ -263,14 +264,18 @@ class _Judge:
 
     def _measured(self, stated: StatedGate, pairing: Pairing) -> dict[Quantity, Row]:
         alpha = stated.gate.alpha
-        real = self._inventory.manifests.get(REAL_LABELS, {}).get("version")
         found: dict[Quantity, Row] = {}
         inputs: dict[Quantity, str] = {}
         for demand in stated.demands:
             quantity = demand.quantity
             if not set(quantity.datasets) <= pairing.pairs.keys():
                 continue
-            inputs[quantity] = name_inputs(pairing, quantity, alpha, real)
+            # A dataset of labels alone, if this is measured by one.
+            labels = REAL_LABELS
+            if quantity.benchmark == REVIEWED:
+                labels = f"{REVIEWED}/{quantity.condition}"
+            version = self._inventory.manifests.get(labels, {}).get("version")
+            inputs[quantity] = name_inputs(pairing, quantity, alpha, version)
             if (old := self._known.get(inputs[quantity])) is not None:
                 found[quantity] = {name: old[name] for name in NUMBERS}
         pending = [quantity for quantity in inputs if quantity not in found]

@@ -132,8 +132,10 @@ def _offsets(index: FrameSetIndex, correct: Bools, subset: str = "") -> Iterator
     every = zip(found.offset, found.wrong, found.present, strict=True)
     for name, counts in (("anchor right", given), ("any anchor", every)):
         for offset, wrong, present in counts:
-            variant = _variant(f"{offset:+d}, {name}" if offset else f"0, {name}", subset)
-            yield "pm_offset_error", variant, int(wrong), int(present)
+            # Of anchors that are right, none is wrong.
+            if offset or counts is every:
+                at = f"{offset:+d}" if offset else "0"
+                yield "pm_offset_error", _variant(f"{at}, {name}", subset), int(wrong), int(present)
 
 
 def _variant(reading: str, subset: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ops.errors import ShiftlakeError
 from ops.video.decoding.containers import open_container, picture_stream
+from ops.video.decoding.decoded_order import in_decoded_order, is_doubtful
 from ops.video.decoding.packet_table import PacketTable, read_packets
 from ops.video.decoding.unreadable import UnreadableVideo
 
@@ -57,6 +58,8 @@ class PacketReader:
             self.rates = [float(rate) for rate in rates if rate]
             self.promised = int(self._stream.frames)
             self.table: PacketTable = read_packets(self._container, self._stream, path.name)
+            if is_doubtful(self._container, self._stream, self.table):
+                self.table = in_decoded_order(path, self.table)
         except av.FFmpegError as error:
             self.close()
             raise UnreadableVideo(found=str(error.strerror), where=path.name) from error

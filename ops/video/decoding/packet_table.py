@@ -17,7 +17,8 @@ import numpy.typing as npt
 from ops.video.decoding.containers import MAX_FRAMES
 from ops.video.decoding.unreadable import UnreadableVideo
 
-_NO_TIME = np.iinfo(np.int64).min
+REMEDY = "repack it with `ffmpeg -fflags +genpts -i FILE -c copy NEW.mp4`, or leave it out"
+NO_TIME = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,8 @@ class PacketTable:
         Seconds.
     problem : str or None
         Why reading ended before the end of the file.
+    order : int64 array, shape (frames,), optional
+        Packet of every frame in the order of presentation, where times do not tell it.
     """
 
     pts: npt.NDArray[np.int64]
@@ -43,17 +46,20 @@ class PacketTable:
     shown: npt.NDArray[np.bool_]
     tick: float
     problem: str | None
+    order: npt.NDArray[np.int64] | None = None
 
     @cached_property
     def packets(self) -> npt.NDArray[np.int64]:
         """Packet of every frame, in the order of presentation."""
+        if self.order is not None:
+            return self.order
         shown = np.flatnonzero(self.shown)
         return shown[np.argsort(self.pts[shown], kind="stable")]
 
     @cached_property
     def seconds(self) -> npt.NDArray[np.float64]:
         """Time of every frame from the first, ascending."""
-        times = self.pts[self.packets]
+        times = np.sort(self.pts[self.packets])
         return np.asarray((times - times[:1]) * self.tick, np.float64)
 
     @cached_property
@@ -64,7 +70,7 @@ class PacketTable:
     @cached_property
     def packet_at(self) -> dict[int, int]:
         """Number of the packet with a time of presentation, hidden ones too."""
-        return {time: packet for packet, time in enumerate(self.pts.tolist()) if time != _NO_TIME}
+        return {time: packet for packet, time in enumerate(self.pts.tolist()) if time != NO_TIME}
 
     @cached_property
     def reach(self) -> npt.NDArray[np.int64]:
@@ -76,6 +82,10 @@ class PacketTable:
         """Packets that decoding can begin at."""
         return np.flatnonzero(self.keys)
 
+    @cached_property
+    def _start_times(self) -> npt.NDArray[np.int64]:
+        return self.pts[self.starts]
+
     def start_of(self, frame: int) -> int:
         """Place in `starts` of the last one from which a frame can be decoded; -1 if none.
 
@@ -83,10 +93,10 @@ class PacketTable:
         after it in the file, and need the group before.
         """
         packet = self.packets[frame]
-        place = int(np.searchsorted(self.starts, packet, side="right")) - 1
-        while place >= 0 and self.pts[self.starts[place]] > self.pts[packet]:
-            place -= 1
-        return place
+        stored = np.searchsorted(self.starts, packet, side="right")
+        # Ascending too, which is checked.
+        presented = np.searchsorted(self._start_times, self.pts[packet], side="right")
+        return int(min(stored, presented)) - 1
 
 
 def read_packets(container: Any, stream: Any, name: str) -> PacketTable:
@@ -99,7 +109,6 @@ def read_packets(container: Any, stream: Any, name: str) -> PacketTable:
         the clock of the file jumps back.
     """
     times: list[int] = []
-    decoding: list[int] = []
     keys: list[bool] = []
     shown: list[bool] = []
     problem = None
@@ -109,8 +118,7 @@ def read_packets(container: Any, stream: Any, name: str) -> PacketTable:
             if not packet.size:
                 continue
             time = packet.pts
-            times.append(_NO_TIME if time is None else time)
-            decoding.append(_NO_TIME if packet.dts is None else packet.dts)
+            times.append(NO_TIME if time is None else time)
             keys.append(packet.is_keyframe and time is not None)
             # VP8 keeps pictures that are only referred to in packets of their own.
             unseen = hides and not memoryview(packet)[0] & 0x10
@@ -130,29 +138,28 @@ def read_packets(container: Any, stream: Any, name: str) -> PacketTable:
         tick=float(stream.time_base),
         problem=problem,
     )
-    _check_times(table, np.array(decoding, np.int64), name)
+    _check_times(table, name)
     return table
 
 
-def _check_times(table: PacketTable, decoding: npt.NDArray[np.int64], name: str) -> None:
-    remedy = "repack it with `ffmpeg -i FILE -c copy -fflags +genpts NEW.mkv`, or leave it out"
+def _check_times(table: PacketTable, name: str) -> None:
     if not table.shown.any():
-        timed = bool((table.pts != _NO_TIME).any())
+        timed = bool((table.pts != NO_TIME).any())
         found = "no frames" if timed or not len(table.pts) else "frames without times"
-        raise UnreadableVideo(found=found, where=name, remedy=remedy)
-    told = decoding[decoding != _NO_TIME]
-    back = np.flatnonzero(np.diff(told) < 0)
+        raise UnreadableVideo(found=found, where=name, remedy=REMEDY)
+    # Others may be presented before what precedes them in the file, key pictures never.
+    back = np.flatnonzero(np.diff(table.pts[table.starts]) < 0)
     if len(back):
         raise UnreadableVideo(
             expected="one clock from the first frame to the last",
-            found=f"a clock that jumps back after frame {back[0]}, as of files put end to end",
+            found=f"a clock that jumps back at key {back[0] + 1}, as of files put end to end",
             where=name,
-            remedy=remedy,
+            remedy=REMEDY,
         )
-    if not np.diff(table.pts[table.packets]).all():
+    if not np.diff(np.sort(table.pts[table.packets])).all():
         raise UnreadableVideo(
             expected="a time of its own for every frame",
             found="frames that share one",
             where=name,
-            remedy=remedy,
+            remedy=REMEDY,
         )

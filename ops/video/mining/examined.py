@@ -103,7 +103,8 @@ def _opened(source: VideoSource, clip: Clip, path: Path, row: dict[str, Any]) ->
     try:
         stamp = stamp_of(path)
         row = row | {"sha256": sha256_of(path)}
-        with open_video(path, untagged_hd_is_bt709=config.untagged_hd_is_bt709) as video:
+        hd_is_bt709 = config.untagged_hd_is_bt709
+        with open_video(path, fps=clip.fps, untagged_hd_is_bt709=hd_is_bt709) as video:
             row |= {
                 "n_frames": video.n_frames,
                 "fps": finite(video.fps),

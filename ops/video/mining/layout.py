@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 # Raised when the same videos and labels give other frames, labels or scores.
 RULES = 1
-# A shard is full with as many sets, or with sets of as many pixels: about 130 MB of JPEG files of
-# any size.
-SETS_A_SHARD = 50
-PIXELS_A_SHARD = 1_000_000_000
+# A shard is full with as many sets, or with sets of as many pixels: about 65 MB of JPEG files of
+# any size. A shard is also what one process makes in one piece: a thousand videos keep 16 busy.
+SETS_A_SHARD = 25
+PIXELS_A_SHARD = 500_000_000
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def mined_version(source: VideoSource, labels: str, clips: Sequence[ExaminedClip
             "name": dataset_of(source.name),
             "rules": RULES,
             "labels": labels,
-            "label_rule": source.rule,
+            "rule": source.rule,
             "label_space": source.label_space,
             "mining": source.entry.mining.model_dump(mode="json"),
             "clips": [[clip.key, clip.row["status"], clip.row.get("sha256")] for clip in clips],

@@ -200,7 +200,7 @@ def _header(source: VideoSource, labels: str, tables: Seals) -> Header:
         name=dataset_of(source.name),
         label_space=source.label_space,
         synthetic=source.entry.synthetic,
-        parameters={"k": config.k, "stride": config.stride, "label_rule": source.rule},
+        parameters={"k": config.k, "stride": config.stride, "rule": source.rule},
         renderer={
             "name": "mining",
             "version": RULES,

@@ -18,8 +18,8 @@ def published_anchors(sets: Sequence[FrameSet], clip: Clip, config: MiningConfig
     Raises
     ------
     ShiftlakeError
-        If two sets of a clip have one anchor, or the mining has a stride: published offsets are
-        frames.
+        If two sets of a clip have one anchor, a set reaches further than `config.k` frames, or
+        the mining has a stride: published offsets are frames.
     """
     if config.stride != 1:
         raise ShiftlakeError(
@@ -38,30 +38,26 @@ def published_anchors(sets: Sequence[FrameSet], clip: Clip, config: MiningConfig
             where=clip.key,
             remedy="check the file of frame sets that source.yaml names",
         )
+    for each in sets:
+        anchor = frame_number(each.anchor)
+        reach = max((abs(frame_number(key) - anchor) for key in each.neighbours), default=0)
+        if reach > config.k:
+            raise ShiftlakeError(
+                "A published frame set reaches further than the mining does.",
+                expected=f"neighbours within {config.k} frames of their anchor",
+                found=f"one {reach} frames from frame {anchor}",
+                where=clip.key,
+                remedy=f"write k: {reach} under mining, in source.yaml",
+            )
     return anchors
 
 
 def plan_published(
-    anchor: int, sets: Sequence[FrameSet], n_frames: int, config: MiningConfig, where: str
+    anchor: int, sets: Sequence[FrameSet], n_frames: int, config: MiningConfig
 ) -> PlannedSet:
-    """Lay out the published set of an anchor.
-
-    Raises
-    ------
-    ShiftlakeError
-        If the set reaches further than `config.k` frames.
-    """
+    """Lay out the published set of an anchor; what the video no longer has is told."""
     found = next(each for each in sets if frame_number(each.anchor) == anchor)
     labels = {frame_number(key): found.labels[key] for key in (found.anchor, *found.neighbours)}
-    if far := [frame for frame in labels if abs(frame - anchor) > config.k]:
-        raise ShiftlakeError(
-            "A published frame set reaches further than the mining does.",
-            expected=f"neighbours within {config.k} frames of frame {anchor}",
-            found=f"frame {far[0]}",
-            where=where,
-            remedy=f"write k: {max(abs(frame - anchor) for frame in far)} under mining, in "
-            "source.yaml",
-        )
     planned = PlannedSet(anchor, [])
     for offset in config.offsets:
         frame = anchor + offset

@@ -121,7 +121,7 @@ def _mined(
     assert clip.path is not None
     require_same(clip.path, stamp, clip.file)
     hd_is_bt709 = source.entry.mining.untagged_hd_is_bt709
-    with open_video(clip.path, untagged_hd_is_bt709=hd_is_bt709) as video:
+    with open_video(clip.path, fps=clip.fps, untagged_hd_is_bt709=hd_is_bt709) as video:
         seen = SeenFrames(clip, video.seconds, video.width, video.height)
         for anchor in anchors:
             planned = _planned(source, clip, seen, video, anchor)
@@ -136,7 +136,7 @@ def _planned(
     published = source.frame_sets(clip.key)
     if published is None:
         return plan_set(anchor, seen, *_times(video), config, source.rule)
-    return plan_published(anchor, published, video.n_frames, config, clip.key)
+    return plan_published(anchor, published, video.n_frames, config)
 
 
 def _times(video: Video) -> tuple[npt.NDArray[np.float64], float]:

@@ -134,8 +134,12 @@ def _shrunk(pixels: Pixels) -> Pixels:
         return pixels
     scale = (SHORT_SIDE if short > SHORT_SIDE else _LEAST_SIDE) / short
     size = (max(round(width * scale), 1), max(round(height * scale), 1))
-    how = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
-    return cast(Pixels, cv2.resize(pixels, size, interpolation=how))
+    whole = short // SHORT_SIDE
+    if whole > 1:
+        # Means of whole squares of pixels are eight times as fast as those of any other share.
+        smaller = (width // whole, height // whole)
+        pixels = cast(Pixels, cv2.resize(pixels, smaller, interpolation=cv2.INTER_AREA))
+    return cast(Pixels, cv2.resize(pixels, size, interpolation=cv2.INTER_LINEAR))
 
 
 def _flow(first: Pixels, second: Pixels) -> _Floats:

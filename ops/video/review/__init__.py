@@ -3,7 +3,7 @@
 from ops.video.review.agreement import Agreement, agreement
 from ops.video.review.carry import Carried, carry
 from ops.video.review.csv_files import export_csv, import_csv
-from ops.video.review.decisions import AnchorDecision, Decisions, PairDecision, decide
+from ops.video.review.decisions import Decisions, decide
 from ops.video.review.events import Event, read_event
 from ops.video.review.freeze import Frozen, freeze, frozen_versions, read_frozen
 from ops.video.review.funnel import Funnel, funnel
@@ -12,6 +12,7 @@ from ops.video.review.official_vid import export_pmsets, import_pmsets
 from ops.video.review.official_ytbb import export_ytbb, import_ytbb
 from ops.video.review.review import Review
 from ops.video.review.seal import seal_reviewed
+from ops.video.review.states import AnchorDecision, PairDecision
 
 __all__ = [
     "Agreement",

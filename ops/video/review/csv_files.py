@@ -24,11 +24,18 @@ _NUMBERS = ("ms_spent", "shown")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def export_csv(review: Reviewed) -> str:
+def export_csv(review: Reviewed, *, any_mining: bool = False) -> str:
     """All events of a review by time, a row each; columns as the fields of :class:`Event`.
 
     Several labels or reasons are separated by spaces. A note that a spreadsheet would take for a
     formula has an apostrophe in front, which :func:`import_csv` takes away.
+
+    Parameters
+    ----------
+    review : Reviewed
+    any_mining : bool
+        Leave out of which mining the review is: it can then be imported into any that has the same
+        frame sets.
     """
     text = io.StringIO()
     # Signs of the line's end are quoted within a cell, and both of them may stand in a note.
@@ -36,6 +43,8 @@ def export_csv(review: Reviewed) -> str:
     writer.writeheader()
     for event in review.events:
         row = event.model_dump(mode="json")
+        if any_mining:
+            row["mined_version"] = ""
         row.update({name: " ".join(map(str, row[name])) for name in _LISTS})
         if row["note"].startswith((*_FORMULA, "'")):
             row["note"] = f"'{row['note']}"

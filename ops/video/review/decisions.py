@@ -15,61 +15,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
-from ops.video.review.events import REASONS, Event, Reason
+from ops.video.review.events import REASONS, Event
 from ops.video.review.items import AnchorItem, PairItem
+from ops.video.review.states import (
+    BAD_ANCHOR,
+    PENDING_ANCHOR,
+    PENDING_PAIR,
+    SIMILAR,
+    AnchorDecision,
+    AnchorState,
+    PairDecision,
+    PairState,
+)
 from ops.video.review.votes import Ballot, Votes
 
-AnchorState = Literal["pending", "usable", "bad", "contested"]
-PairState = Literal["pending", "accepted", "contested", "rejected"]
-
-
-@dataclass(frozen=True, slots=True)
-class AnchorDecision:
-    """What is decided about an anchor.
-
-    Attributes
-    ----------
-    state : {"pending", "usable", "bad", "contested"}
-    labels : tuple of int
-        Added ones, ascending; only of a usable anchor.
-    joint : bool
-        Whether the joint review decided it, or is to.
-    """
-
-    state: AnchorState = "pending"
-    labels: tuple[int, ...] = ()
-    joint: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PairDecision:
-    """What is decided about a pair.
-
-    Attributes
-    ----------
-    state : {"pending", "accepted", "contested", "rejected"}
-    why : str
-        similar, dissimilar, wrong_label, unsure or bad_anchor; empty while pending. Of several
-        objections the most frequent, of equally frequent ones the first in this order.
-    reasons : tuple of str
-        All reasons given with the verdict dissimilar that count.
-    joint : bool
-        Whether the joint review decided it, or is to.
-    """
-
-    state: PairState = "pending"
-    why: str = ""
-    reasons: tuple[Reason, ...] = ()
-    joint: bool = False
-
-
-PENDING_ANCHOR = AnchorDecision()
-PENDING_PAIR = PairDecision()
-SIMILAR = PairDecision("accepted", "similar")
-BAD_ANCHOR = PairDecision("rejected", "bad_anchor")
+_ONLY_SIMILAR = frozenset(("similar",))
 
 
 class Decisions:
@@ -177,7 +139,7 @@ class Decisions:
         if agreed:
             usable: bool | None = verdicts == {"usable"}
         else:
-            usable = self._majority(frame_set, "usable", self._panels[0] | votes.keys())
+            usable = self._majority(frame_set, "usable", self._panels[0])
         state: AnchorState = "contested" if usable is None else "usable" if usable else "bad"
         joint = self.votes.counting("joint", frame_set)
         added = {
@@ -190,7 +152,7 @@ class Decisions:
 
     def _judge_pair(self, key: str) -> PairDecision:
         votes = self.votes.counting("pair", key)
-        agreed = all(vote.verdict == "similar" for vote in votes.values())
+        agreed = {vote.verdict for vote in votes.values()} <= _ONLY_SIMILAR
         self._note_dispute(key, not agreed)
         if self.anchor(self._set_of[key]).state == "bad":
             return BAD_ANCHOR
@@ -198,7 +160,7 @@ class Decisions:
             return PENDING_PAIR
         if agreed:
             return SIMILAR
-        accepted = self._majority(key, "similar", self._panels[1] | votes.keys())
+        accepted = self._majority(key, "similar", self._panels[1])
         if accepted:
             return PairDecision("accepted", "similar", (), True)
         joint = self.votes.counting("joint", key)
@@ -216,6 +178,8 @@ class Decisions:
     def _majority(self, subject: str, verdict: str, panel: frozenset[str]) -> bool | None:
         """Whether a strict majority votes `verdict`; None while missing votes could decide."""
         joint = self.votes.counting("joint", subject)
+        if not joint:
+            return None
         n = len(panel | joint.keys())
         for_ = sum(vote.verdict == verdict for vote in joint.values())
         if 2 * for_ > n:
@@ -238,15 +202,10 @@ def decide(
     return decisions
 
 
-def labels_of(item: AnchorItem | PairItem, decision: AnchorDecision) -> tuple[int, ...]:
-    """Labels of a frame after the review: its own, and those added to its anchor.
-
-    A pair stands if both frames show the same; a class missed at the anchor was missed at all.
-    """
-    return tuple(sorted({*item.labels, *decision.labels}))
-
-
 def _leading(verdicts: Iterable[str]) -> str:
-    counts: Mapping[str, int] = Counter(verdicts)
+    said = list(verdicts)
+    if len(said) == 1:
+        return said[0]
+    counts: Mapping[str, int] = Counter(said)
     order = ("dissimilar", "wrong_label", "unsure")
     return max(order, key=lambda verdict: (counts.get(verdict, 0), -order.index(verdict)))

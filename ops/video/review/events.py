@@ -31,12 +31,21 @@ ANCHOR_VERDICTS: tuple[str, ...] = get_args(AnchorVerdict)
 PAIR_VERDICTS: tuple[str, ...] = get_args(PairVerdict)
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
+_FITTING: dict[str, tuple[str | None, ...]] = {
+    "anchor": ANCHOR_VERDICTS,
+    "pair": PAIR_VERDICTS,
+    "joint": (*ANCHOR_VERDICTS, *PAIR_VERDICTS),
+    "undo": (None,),
+}
+
 # Raised by one whenever what a reviewer is shown or asked changes.
 TOOL_VERSION = "1"
 
 _NAME = re.compile(r"[\w .-]{1,40}")
 _STORED_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
 _LONGEST_NOTE = 2_000
+# What a column of counts or milliseconds holds.
+_LARGEST = 2**31 - 1
 
 
 @lru_cache(maxsize=4_096)
@@ -147,21 +156,16 @@ class Event(BaseModel):
     reasons: tuple[Reason, ...] = ()
     labels: tuple[Annotated[int, Field(ge=0, le=32_767)], ...] = ()
     note: Annotated[str, StringConstraints(max_length=_LONGEST_NOTE)] = ""
-    ms_spent: Annotated[int, Field(ge=0)] | None = None
-    shown: Annotated[int, Field(ge=0)] | None = None
+    ms_spent: Annotated[int, Field(ge=0, le=_LARGEST)] | None = None
+    shown: Annotated[int, Field(ge=0, le=_LARGEST)] | None = None
     recorded_by: Reviewer | None = None
     tool_version: Annotated[str, StringConstraints(max_length=64)] = ""
 
     @model_validator(mode="after")
     def _coherent(self) -> Self:
-        fits = {
-            "anchor": ANCHOR_VERDICTS,
-            "pair": PAIR_VERDICTS,
-            "joint": (*ANCHOR_VERDICTS, *PAIR_VERDICTS),
-            "undo": (None,),
-        }[self.kind]
-        if self.verdict not in fits:
-            raise ValueError(f"the verdict of an event of kind {self.kind} is one of {fits}")
+        if self.verdict not in _FITTING[self.kind]:
+            fitting = _FITTING[self.kind]
+            raise ValueError(f"the verdict of an event of kind {self.kind} is one of {fitting}")
         if self.reasons and self.verdict != "dissimilar":
             raise ValueError("reasons belong to the verdict dissimilar")
         if self.labels and self.verdict != "usable":

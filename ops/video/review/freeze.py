@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 from ops.errors import ShiftlakeError
 from ops.storage import Root, paths
 from ops.video.review.agreement import agreement
-from ops.video.review.decisions import AnchorState, labels_of
 from ops.video.review.frozen import (
     DECISIONS,
     DECISIONS_FILE,
@@ -25,6 +24,8 @@ from ops.video.review.frozen import (
 from ops.video.review.funnel import Funnel, funnel
 from ops.video.review.review import Review
 from ops.video.review.reviewed import Reviewed
+from ops.video.review.states import AnchorState, labels_of
+from ops.video.review.suspicion import by_suspicion
 from ops.video.review.votes import PASSES
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def freeze(
         n_frames=len(rows),
         funnel=counted,
         agreement=agreement(review),
+        by_suspicion=by_suspicion(review),
     )
     root.write_bytes(paths.frozen(source, version, DECISIONS_FILE), data.getvalue())
     root.write_json(paths.frozen(source, version, FREEZE_FILE), frozen.model_dump(mode="json"))

@@ -14,6 +14,7 @@ from ops.storage import Root, paths
 from ops.storage.stamp import folders_in
 from ops.video.review.agreement import Agreement
 from ops.video.review.funnel import Funnel
+from ops.video.review.suspicion import SuspicionBand
 
 # A row a mined frame, ascending by key. An anchor is `accepted` where it is usable and `rejected`
 # where it is bad; `labels` are those after the review. `why` as in PairDecision; of an anchor
@@ -58,6 +59,8 @@ class Frozen(BaseModel):
         Rows of that table.
     funnel : Funnel
     agreement : Agreement
+    by_suspicion : tuple of SuspicionBand
+        Objections by decile of suspicion, the most suspicious first.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -74,6 +77,7 @@ class Frozen(BaseModel):
     n_frames: int
     funnel: Funnel
     agreement: Agreement
+    by_suspicion: tuple[SuspicionBand, ...] = ()
 
 
 def frozen_reviews(root: Root, source: str) -> list[Frozen]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,8 +74,20 @@ class PairItem:
     sha256: str
 
 
+_OF_FRAMES = (
+    "sample_key",
+    "frame_set",
+    "frame_offset",
+    "labels",
+    "video",
+    "dt",
+    "sha256",
+    "seconds",
+)
+
+
 def read_items(
-    root: Root, source: str, version: str | None = None
+    root: Root, source: str, version: str
 ) -> tuple[tuple[AnchorItem, ...], tuple[PairItem, ...]]:
     """Read what a mining left to review.
 
@@ -83,8 +95,8 @@ def read_items(
     ----------
     root : Root
     source : str
-    version : str, optional
-        Of the mining; the sealed one by default.
+    version : str
+        Of the mining.
 
     Returns
     -------
@@ -109,9 +121,8 @@ def read_items(
         "seconds",
     ]
     frames = list(_rows(read_mined(root, source, "frames", version), wanted))
-    scores = _rows(
-        read_mined(root, source, "pairs", version), ["sample_key", "suspicion", "suggested"]
-    )
+    scored_by = ("sample_key", "suspicion", "suggested")
+    scores = _rows(read_mined(root, source, "pairs", version), scored_by)
     scored = {key: (suspicion, suggested) for key, suspicion, suggested in scores}
     anchors = [
         AnchorItem(frame_set, key, tuple(labels), video, sha256, seconds or 0.0)
@@ -141,5 +152,5 @@ def read_items(
     )
 
 
-def _rows(table: Any, names: list[str]) -> Iterable[tuple[Any, ...]]:
+def _rows(table: Any, names: Sequence[str]) -> Iterable[tuple[Any, ...]]:
     return zip(*(table[name].to_pylist() for name in names), strict=True)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from ops.storage import Root
 from ops.video.official import read_pmsets
-from ops.video.review.decisions import labels_of
 from ops.video.review.events import Event, require_reviewer
 from ops.video.review.imported import Imported, decided, record_decided
 from ops.video.review.official_names import OfficialNames, vid_path
 from ops.video.review.review import Review
 from ops.video.review.reviewed import Reviewed
+from ops.video.review.states import labels_of
 
 if TYPE_CHECKING:
     from ops.catalog import Catalog

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from ops.errors import ShiftlakeError
 from ops.shards.manifest import read_manifest
 from ops.storage import Root, paths
 from ops.storage.journal import Journal
-from ops.video.mining.tables import dataset_of
+from ops.video.mining.tables import SEAL, dataset_of
 from ops.video.review.bulk import without_collection
 from ops.video.review.class_names import class_names
 from ops.video.review.decisions import Decisions
@@ -85,25 +84,22 @@ class Review(Reviewed):
             If the source is not mined, its tables are damaged, or a stored decision is.
         """
         manifest = read_manifest(root, dataset_of(source))
-        try:
-            anchors, pairs = read_items(
-                root, source, None if version in (None, manifest.version) else version
-            )
-        except ShiftlakeError as error:
-            if version in (None, manifest.version):
-                raise
-            raise no_such_mining(root, source, str(version)) from error
+        wanted = version or manifest.version
+        if not root.exists(paths.mined(source, wanted, SEAL)):
+            raise no_such_mining(root, source, wanted)
+        # By version: between reading one table and the next the source may be mined anew.
+        anchors, pairs = read_items(root, source, wanted)
         labels = {label for item in anchors for label in item.labels}
         labels |= {label for item in pairs for label in item.labels}
         review = cls(
             root,
             source,
-            version or manifest.version,
+            wanted,
             manifest.label_space,
             class_names(manifest.label_space, catalog, max(labels, default=-1) + 1),
             anchors,
             pairs,
-            current=version in (None, manifest.version),
+            current=wanted == manifest.version,
         )
         review.refresh()
         return review

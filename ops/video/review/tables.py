@@ -14,6 +14,7 @@ from ops.storage.journal import Journal
 from ops.storage.stamp import folders_in
 from ops.video.mining.tables import dataset_of
 from ops.video.review.bulk import without_collection
+from ops.video.review.events import read_events
 from ops.video.review.frozen import DECISIONS, frozen_reviews, read_decisions
 
 REVIEW_EVENTS = pa.schema(
@@ -64,8 +65,14 @@ def review_events(root: Root) -> pa.Table:
         sealed = _sealed_version(root, source)
         for version in folders_in(root, paths.reviews(source)):
             with without_collection():
-                records = Journal(root, paths.review_events(source, version)).read()
-                parts.append(_events_table(records, source, version, version == sealed))
+                folder = paths.review_events(source, version)
+                records = Journal(root, folder).read()
+                try:
+                    parts.append(_events_table(records, source, version, version == sealed))
+                except (KeyError, TypeError, ValueError):
+                    # Says which of them is no decision, at a cost that good ones need not pay.
+                    read_events(records, root.at(folder))
+                    raise
     return pa.concat_tables(parts) if parts else REVIEW_EVENTS.empty_table()
 
 

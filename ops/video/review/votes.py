@@ -151,13 +151,14 @@ class Votes:
         return event.subject in (self._anchors if event.kind == "anchor" else self._pairs)
 
     def _count(self, ballots: Iterable[Ballot]) -> None:
+        withdrawals = self._withdrawals
         for ballot in ballots:
             votes: dict[str, Event] = {}
             for event in self._cast.get(ballot, ()):
-                if event.id in self._withdrawals and self.is_withdrawn(event):
+                if event.id in withdrawals and self.is_withdrawn(event):
                     continue
-                other = votes.get(event.reviewer)
-                if other is None or _age(event) > _age(other):
+                other = votes.setdefault(event.reviewer, event)
+                if other is not event and _age(event) > _age(other):
                     votes[event.reviewer] = event
             before = self._counting.get(ballot, _NONE)
             done = self._done[ballot.kind]

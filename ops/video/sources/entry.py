@@ -112,6 +112,8 @@ class FolderEntry(_Entry):
     dense : bool
         Whether every frame of a video whose frames are labelled is: a frame that is not named
         then shows no class. Otherwise its labels are unknown, and a neighbour has its anchor's.
+    fps : float, optional
+        Frames a second of folders of frames; a file tells its own.
     """
 
     kind: Literal["folder"]
@@ -120,6 +122,7 @@ class FolderEntry(_Entry):
     label_space: LabelSpace
     boxes: Literal["pixels", "shares"] = "pixels"
     dense: Flag = False
+    fps: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] | None = None
 
     @model_validator(mode="after")
     def _known_suffix(self) -> FolderEntry:

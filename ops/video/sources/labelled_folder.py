@@ -77,6 +77,10 @@ class LabelledFolder(Known):
             sorted({x for row in rows if row.moment == "the whole video" for x in row.labels})
         )
         moments = _annotations(rows, relative=self.entry.boxes == "shares")
+        frames = path is not None and path.is_dir()
+        problem = None if path else f"{file} is not in the folder of videos"
+        if frames and self.entry.fps is None and any(each.frame is None for each in moments):
+            problem = "labels by time, and fps in source.yaml does not say when its frames are"
         return Clip(
             key,
             file,
@@ -84,7 +88,8 @@ class LabelledFolder(Known):
             path,
             (Segment("", moments, whole),),
             dense=self.entry.dense and bool(moments),
-            problem=None if path else f"{file} is not in the folder of videos",
+            problem=problem,
+            fps=self.entry.fps if frames else None,
         )
 
     def missing(self) -> tuple[str, ...]:
@@ -106,6 +111,8 @@ class LabelledFolder(Known):
             "label_space": space,
             "boxes": self.entry.boxes,
             "dense": self.entry.dense,
+            # Labels by time are mapped to frames by it.
+            "fps": self.entry.fps,
         }
         return hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()
 

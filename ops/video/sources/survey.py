@@ -70,7 +70,7 @@ def survey(source: VideoSource, *, open_videos: bool = False) -> Survey:
 def _problem(clip: Clip) -> str | None:
     assert clip.path is not None, f"{clip.file} has no path"
     try:
-        with open_video(clip.path):
+        with open_video(clip.path, fps=clip.fps):
             return None
     except UnreadableVideo as error:
         return str(error.found)

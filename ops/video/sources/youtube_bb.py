@@ -83,14 +83,12 @@ class YoutubeBb(Known):
 
     @cached_property
     def _files(self) -> dict[str, list[Path]]:
-        """Videos on disk, by YouTube id: files, or folders of frames."""
+        """Videos on disk, by YouTube id; a folder of frames would not tell when they are."""
         folder = self.folder / self.entry.videos
         found: dict[str, list[Path]] = {}
         if folder.is_dir():
             for each in sorted(folder.iterdir()):
-                if each.is_dir():
-                    found.setdefault(each.name, []).append(each)
-                elif each.suffix.lower() in SUFFIXES:
+                if each.suffix.lower() in SUFFIXES and each.is_file():
                     found.setdefault(each.stem, []).append(each)
         return found
 

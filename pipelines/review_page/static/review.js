@@ -5,8 +5,9 @@ import { Joint } from "./joint.js";
 import { bindKeys, enable, pressed } from "./keys.js";
 import { Missing } from "./labels.js";
 import { Pace } from "./pace.js";
+import { able, showDecision, showProgress } from "./panel.js";
 import { Reasons } from "./reasons.js";
-import { ask, find, reviewer, source, worded } from "./shared.js";
+import { ask, find, reviewer, source } from "./shared.js";
 import { Stage } from "./stage.js";
 import { Unsaved, newId } from "./unsaved.js";
 import { showSaved } from "./saved.js";
@@ -111,7 +112,7 @@ async function show() {
     stage.clear();
     return;
   }
-  said(item);
+  showDecision(item, back);
   seen = await stage.show(item);
   if (mark !== showing) return;
   pace.begin();
@@ -120,34 +121,8 @@ async function show() {
   if (queue.length < FEW) fill().then(progress, () => {});
 }
 
-function said(item) {
-  const banner = find("#said");
-  const decision = item.decision;
-  banner.hidden = !decision;
-  if (decision) {
-    const verdict = worded(decision.verdict);
-    const why = decision.reasons?.length ? `: ${decision.reasons.join(", ")}` : "";
-    const place = back ? `${back} back. ` : "";
-    banner.textContent = `${place}You said ${verdict}${why}. A new verdict replaces it.`;
-  }
-  for (const button of document.querySelectorAll("[data-verdict]")) {
-    button.setAttribute("aria-pressed", String(decision?.verdict === button.dataset.verdict));
-  }
-}
-
-function able(name, can) {
-  for (const button of document.querySelectorAll(`[data-do=${name}]`)) button.disabled = !can;
-}
-
-const plain = (count) => count.toLocaleString("en");
-
 function progress() {
-  const bar = find("#bar");
-  bar.max = Math.max(1, done + left);
-  bar.value = done;
-  find("#count").textContent = `${plain(done)} of ${plain(done + left)}`;
-  find("#pace").textContent = pace.text(left);
-  able("back", back < trail.length);
+  showProgress({ done, left, pace, canGoBack: back < trail.length });
   able("forward", back > 0);
   able("undo", made.length > 0);
 }
