@@ -5,6 +5,9 @@ names, nesting, compression and known traps, but with twelve classes and drawn p
 answers for them over HTTP, with faults if asked. Everything made here is synthetic and says so:
 no number computed from it means anything about a model.
 
+Beside it, `labelled_videos`, `imagenet_vid` and `youtube_bb` each write a tree of drawn videos with
+labels, as they lie on the disk of somebody who has them: what frame sets are mined from.
+
 Left out, because nothing that is tried here needs their content: ILSVRC2012_img_test, the full
 ILSVRC2015/2017 VID archives, and the MiniImageNet-C upload (it is the severity-5 part of
 ImageNet-C).

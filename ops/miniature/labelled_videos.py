@@ -110,7 +110,6 @@ synthetic: true
 licence: drawn by this project, Apache-2.0
 mining:
   k: 10
-  seed: 21 # one by which some anchors lie where something happens
 """
 
 

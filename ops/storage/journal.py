@@ -81,7 +81,7 @@ class Journal:
     def read(self) -> list[dict[str, Any]]:
         """All records of all writers, in the order of their files' names."""
         with self._lock:
-            self._read = {}
+            self.rewind()
             return self.read_new()
 
     def read_new(self) -> list[dict[str, Any]]:
@@ -106,8 +106,15 @@ class Journal:
             found: list[dict[str, Any]] = []
             for name, lines in zip(grown, parts, strict=True):
                 found += self._parsed(name, lines)
+            # Not before all are understood: what is damaged must not hide what is not.
+            for name, lines in zip(grown, parts, strict=True):
                 self._read[name] = self._read.get(name, 0) + len(lines)
             return found
+
+    def rewind(self) -> None:
+        """Give all records again with the next :meth:`read_new`."""
+        with self._lock:
+            self._read = {}
 
     def _forget(self) -> None:
         """Begin a file of its own with the next record."""

@@ -15,17 +15,10 @@ from ops.errors import ShiftlakeError
 from ops.video.frame_set import FrameSet
 
 NEGATIVE = frozenset(
-    (
-        "dissimilar",
-        "problematic",
-        "incorrect",
-        "dont know",
-        "deformation",
-        "background-change",
-        "occlusion-increased",
-        "blur-increase",
-        "bad-anchor",
-    )
+    [
+        *("dissimilar", "problematic", "incorrect", "dont know", "deformation"),
+        *("background-change", "occlusion-increased", "blur-increase", "bad-anchor"),
+    ]
 )
 """Flags of a pair, each of which keeps it out though it were called similar."""
 # The table of anchors numbers car 22 and none 23; the class index has them the other way round.

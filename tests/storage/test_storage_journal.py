@@ -169,6 +169,19 @@ def test_damage_within_a_file_is_told_and_not_passed_over(local: Root) -> None:
         assert path.name in str(caught.value)
 
 
+def test_damage_in_one_file_does_not_hide_what_is_new_in_another(local: Root) -> None:
+    one, two, reader = (Journal(local, FOLDER) for _ in range(3))
+    one.append([{"n": 0}])
+    two.append([{"n": 1}])
+    whole = files(local)[1].read_bytes()
+    files(local)[1].write_bytes(b"}\n")
+    for _ in range(2):
+        with pytest.raises(ShiftlakeError, match="damaged"):
+            reader.read_new()
+    files(local)[1].write_bytes(whole)
+    assert sorted(numbers(reader.read_new())) == [0, 1]
+
+
 def test_a_full_disk_is_explained_and_the_journal_goes_on(
     local: Root, monkeypatch: pytest.MonkeyPatch
 ) -> None:

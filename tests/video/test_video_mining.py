@@ -412,3 +412,13 @@ def test_labels_that_changed_between_two_minings_are_read_again(tmp_path: Path) 
         mine(root, CATALOG, read_source(tmp_path / "videos", "own"), workers=1)
         frames = read_mined(root, "own", "frames")
         assert set(map(tuple, frames["labels"].to_pylist())) == {(label,)}
+
+
+def test_pictures_that_are_missing_from_a_folder_are_a_gap(tmp_path: Path, root: Root) -> None:
+    folder = write_frame_folder(tmp_path / "frames", frames=12, width=96, height=64).path
+    (folder / "000006.JPEG").unlink()
+    clip = clip_of(folder, seen_in({4: (DOG,)}))
+    for gap, reasons in ((None, {}), (1.5, {2: "gap", 3: "gap"})):
+        tables = mined(root, MadeSource({"frames": clip}, MiningConfig(k=3, max_gap=gap)))
+        found = {row["frame_offset"]: row["reason"] for row in tables["left_out"]}
+        assert found == reasons

@@ -233,6 +233,22 @@ def test_a_damaged_journal_is_told(review: Review, root: Root) -> None:
         Review.open(root, "things")
 
 
+def test_a_review_does_not_go_on_without_decisions_it_cannot_read(
+    review: Review, root: Root
+) -> None:
+    other = Review.open(root, "things")
+    say(other, "pair", "anna", PAIR, "similar")
+    (name,) = root.list("video/things/reviews")
+    good = root.read_bytes(name)
+    root.write_bytes(name, good.replace(b'"similar"', b'"simular"'))
+    for _ in range(2):
+        with pytest.raises(ShiftlakeError, match="cannot be understood"):
+            say(review, "pair", "ben", PAIR, "similar")
+    root.write_bytes(name, good)
+    say(review, "pair", "ben", PAIR, "similar")
+    assert review.decisions().votes.done("pair") == {"anna": 1, "ben": 1}
+
+
 def test_on_a_full_disk_nothing_counts_and_it_can_be_sent_again(
     review: Review, root: Root, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,7 @@
 CREATE MACRO pmk_at(k) AS TABLE
 WITH sets AS (
     SELECT
-        model, benchmark, condition, run_id, dataset_version, frame_set,
+        model, benchmark, condition, run_id, frame_set,
         bool_or(frame_offset = 0 AND correct) AS anchor_right,
         bool_and(correct) AS whole_right
     FROM pmk_frames
@@ -17,14 +17,21 @@ SELECT
     CASE WHEN missing = 0 THEN whole END AS pmk_right,
     CASE WHEN missing = 0 THEN pm0_right / n END AS pm0,
     CASE WHEN missing = 0 THEN whole / n END AS pmk,
-    missing, synthetic, stale, run_id, dataset_version
+    missing, synthetic, stale, run_id, coalesce(reviewed_version, dataset_version) AS dataset_version
 FROM (
-    SELECT model, benchmark, condition, run_id, dataset_version,
+    SELECT model, benchmark, condition, run_id,
         count(*) AS n, count(*) FILTER (WHERE anchor_right) AS pm0_right,
         count(*) FILTER (WHERE whole_right) AS whole
     FROM sets GROUP BY ALL
 )
 JOIN (
-    SELECT model, run_id, synthetic, stale, n_expected - n_seen - n_error AS missing
+    -- Versions are asked of the seals: one column of every row less to read.
+    SELECT
+        model, run_id, synthetic, stale, dataset_version,
+        n_expected - n_seen - n_error AS missing
     FROM runs WHERE current
-) USING (model, run_id);
+) USING (model, run_id)
+LEFT JOIN (
+    SELECT benchmark, condition, version AS reviewed_version
+    FROM datasets WHERE benchmark = 'reviewed_frame_sets'
+) USING (benchmark, condition);

@@ -88,7 +88,7 @@ def picture_stream(container: Any, name: str) -> Any:
     if not found:
         kinds = sorted({stream.type for stream in streams})
         raise UnreadableVideo(
-            found=f"no pictures in the file, only {', '.join(kinds) or 'nothing'}", where=name
+            found=f"no pictures in the file, only {', '.join(kinds) or 'damage'}", where=name
         )
     stream = found[0]
     context = stream.codec_context

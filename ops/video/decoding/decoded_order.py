@@ -55,10 +55,10 @@ def in_decoded_order(path: Path, table: PacketTable) -> PacketTable:
             found = [table.packet_at.get(frame.pts) for frame in frames]
             untimed += found.count(None)
             order += [place for place in found if place is not None and table.shown[place]]
-    if untimed or len(set(order)) < len(order):
+    if untimed or not order or len(set(order)) < len(order):
         raise UnreadableVideo(
             expected="a time of its own for every frame",
-            found=f"{untimed or 'some'} frames without one",
+            found=f"{untimed or 'some'} frames without one" if order else "no frame that decodes",
             where=path.name,
             remedy=REMEDY,
         )

@@ -60,9 +60,11 @@ class PacketReader:
             self.table: PacketTable = read_packets(self._container, self._stream, path.name)
             if is_doubtful(self._container, self._stream, self.table):
                 self.table = in_decoded_order(path, self.table)
-        except av.FFmpegError as error:
+        # Of streams that contradict each other PyAV says only that there is no such index.
+        except (av.FFmpegError, IndexError, ValueError) as error:
             self.close()
-            raise UnreadableVideo(found=str(error.strerror), where=path.name) from error
+            told = getattr(error, "strerror", None) or "damaged streams"
+            raise UnreadableVideo(found=str(told), where=path.name) from error
         except BaseException:
             self.close()
             raise
@@ -122,7 +124,7 @@ class PacketReader:
                     place += 1
                 if place is not None:
                     yield place, packet
-        except av.FFmpegError:
+        except (av.FFmpegError, IndexError):
             return
 
     def _opened(self) -> Any:

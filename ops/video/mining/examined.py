@@ -43,6 +43,8 @@ class ExaminedClip:
         Of one picture.
     stamp : Stamp or None
         To see that the file is still the same later on.
+    decoded : bool
+        Whether a decoder makes its pixels: those of numbered pictures are published.
     """
 
     key: str
@@ -50,6 +52,7 @@ class ExaminedClip:
     anchors: tuple[int, ...] = ()
     pixels: int = 0
     stamp: Stamp | None = None
+    decoded: bool = False
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,7 @@ def _opened(source: VideoSource, clip: Clip, path: Path, row: dict[str, Any]) ->
         why = "no frame shows a wanted class" if published is None else "in no published frame set"
         return ExaminedClip(clip.key, row | _state("no_label", _notes(why, seen, problem)))
     row |= _state("ok", _notes(None, seen, problem))
-    return ExaminedClip(clip.key, row, tuple(anchors), pixels, stamp)
+    return ExaminedClip(clip.key, row, tuple(anchors), pixels, stamp, decoded=path.is_file())
 
 
 def _state(status: Status, reason: object) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def lay_out(
 
 def _decoder(clips: Sequence[ExaminedClip]) -> dict[str, Any] | None:
     """What decides the pixels of a video; frames that were published as JPEG keep their bytes."""
-    if not any(clip.anchors and clip.row.get("fps") for clip in clips):
+    if not any(clip.decoded for clip in clips):
         return None
     known = libraries()
     return {name: known[name] for name in ("libavcodec", "libswscale", "opencv")}

@@ -150,7 +150,12 @@ class Review(Reviewed):
         with self._lock:
             with without_collection(not self.n_events):
                 if records := self._journal.read_new():
-                    self._take(read_events(records, self.root.at(self._folder)))
+                    try:
+                        self._take(read_events(records, self.root.at(self._folder)))
+                    except ShiftlakeError:
+                        # To go on without them would be to lose decisions quietly.
+                        self._journal.rewind()
+                        raise
             return self._decisions
 
     def queue(
