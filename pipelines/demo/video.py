@@ -1,4 +1,8 @@
-"""The demo's videos: drawn clips, a review of them recorded once, and what flicker costs."""
+"""The demo's videos: drawn clips, a recorded review of them, and what flicker costs.
+
+The review was recorded on the page itself, in a browser that a script drove as two reviewers who go
+by what is known of the drawing (blurred, hidden, cut, moved far); no person judged these clips.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ def film(folder: Path) -> None:
 
 
 def replay_review(root: Root, catalog: Catalog) -> None:
-    """Take over the decisions that two people once made on the page, and freeze them."""
+    """Take over the recorded decisions, as `shiftlake reviews import` does, and freeze them."""
     recorded = files("pipelines.demo").joinpath("recorded_review.csv").read_text("utf-8")
     import_csv(root, SOURCE, catalog, recorded)
     freeze(root, SOURCE, catalog)

@@ -12,7 +12,7 @@ from ops.catalog import load
 from ops.shards import ShardRecord
 from ops.storage import open_root
 from ops.video.checks import check_frame_sets
-from ops.video.mining import layout, mine, mining
+from ops.video.mining import layout, mine, shard
 from ops.video.mining.shard import MiningTask
 
 
@@ -34,7 +34,7 @@ def test_mining_onto_s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         remote.fs.mkdir("lake")
         source = MadeSource(dogs(tmp_path / "videos", "a", "b", "c"))
         made: list[str] = []
-        mine_shard = mining.mine_shard
+        mine_shard = shard.mine_shard
 
         def breaks_off(task: MiningTask) -> ShardRecord:
             if len(made) == 2:
@@ -42,10 +42,10 @@ def test_mining_onto_s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
             made.append(task.name)
             return mine_shard(task)
 
-        monkeypatch.setattr(mining, "mine_shard", breaks_off)
+        monkeypatch.setattr(shard, "mine_shard", breaks_off)
         with pytest.raises(KeyboardInterrupt):
             mine(remote, load(), source, workers=1)
-        monkeypatch.setattr(mining, "mine_shard", mine_shard)
+        monkeypatch.setattr(shard, "mine_shard", mine_shard)
         lines: list[str] = []
         manifest = mine(remote, load(), source, workers=1, log=lines.append)
         assert "frame_sets/made: 2 of 3 shards were finished before" in lines

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from ops.errors import ShiftlakeError
 from ops.storage import Root, paths
 from ops.video.mining.examined import ExaminedClip
+from ops.video.mining.parts import read_part
 from ops.video.mining.rows import frame_set_key
-from ops.video.mining.shard import part_path
 from ops.video.mining.suspicion import REASONS, suspicion
 from ops.video.mining.tables import MINED_TABLES, SEAL, dataset_of
 
@@ -58,7 +58,7 @@ def write_tables(
 
     def parts(table: str) -> Iterator[pa.Table]:
         for shard in shards:
-            yield _part(root, part_path(dataset_of(source), version, shard, table))
+            yield read_part(root, source, version, shard, table)
 
     left_out = pa.concat_tables(parts("left_out")) if shards else _empty("left_out")
     seals: Seals = {}
@@ -129,10 +129,6 @@ def _videos(
             row["status"] = row["status"] if row["n_anchors"] else "failed"
         stamped.append(row)
     return pa.Table.from_pylist(stamped, schema=MINED_TABLES["videos"])
-
-
-def _part(root: Root, path: str) -> pa.Table:
-    return pq.read_table(io.BytesIO(root.read_bytes(path)))
 
 
 def _empty(table: str) -> pa.Table:

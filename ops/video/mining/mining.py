@@ -7,7 +7,6 @@ added changes neither the anchors nor the frames of another one.
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,15 +14,16 @@ from typing import TYPE_CHECKING
 
 from ops.errors import ShiftlakeError
 from ops.parallel import map_shards
-from ops.shards.manifest import DatasetMissing, Manifest, read_manifest
+from ops.shards.manifest import Manifest
 from ops.shards.resume import finished_shards
 from ops.shards.seal import Header, seal
 from ops.shards.write import ShardRecord
 from ops.storage import Root, open_root, paths
 from ops.video.mining.assembly import Seals, write_tables
-from ops.video.mining.examined import ExaminedClip, ExamineTask, examine, opened
+from ops.video.mining.examined import ExaminedClip
 from ops.video.mining.layout import RULES, ShardLayout, lay_out, libraries, mined_version
-from ops.video.mining.shard import PARTS, MiningTask, mine_shard, part_path
+from ops.video.mining.parts import has_parts
+from ops.video.mining.standing import standing_mining
 from ops.video.mining.tables import dataset_of
 
 if TYPE_CHECKING:
@@ -74,13 +74,11 @@ def mine(
     """
     root = open_root(root)
     dataset = dataset_of(source.name)
-    # What this process keeps of an earlier call may be labels that have changed since.
-    opened.cache_clear()
     pickled = pickle.dumps(source)
     labels = source.fingerprint()
     clips = _examine_all(source, pickled, _n_classes(catalog, source), workers)
     version = mined_version(source, labels, clips)
-    standing = _standing(root, dataset, source.name, version)
+    standing = standing_mining(root, source.name, version)
     if standing is not None:
         return standing
     n_sets = sum(len(clip.anchors) for clip in clips)
@@ -92,7 +90,7 @@ def mine(
         log(f"{dataset}: {len(clips):,} videos ({told}), {n_sets:,} frame sets")
     places = len(source.entry.mining.offsets)
     layouts = lay_out(clips, places, version, source.name)
-    records = _mine_all(root, dataset, pickled, version, clips, layouts, workers, progress, log)
+    records = _mine_all(root, source.name, pickled, version, clips, layouts, workers, progress, log)
     names = [layout.name for layout in layouts]
     tables = write_tables(root, source.name, version, names, clips, places)
     if not tables["frames"]["rows"]:
@@ -131,6 +129,12 @@ def _examine_all(
     source: VideoSource, pickled: bytes, n_classes: int, workers: int | None
 ) -> list[ExaminedClip]:
     """A first look at all clips, in the order of their keys."""
+    # Not at the top: OpenCV and FFmpeg would be loaded by whoever only asks what was mined. The
+    # processes get them from the server they are forked from, which loads the task's module.
+    from ops.video.mining.examining import ExamineTask, examine, opened
+
+    # What this process keeps of an earlier call may be labels that have changed since.
+    opened.cache_clear()
     keys = sorted(source.keys())
     tasks = [
         ExamineTask(pickled, tuple(keys[start : start + _CLIPS_A_TASK]), n_classes)
@@ -142,7 +146,7 @@ def _examine_all(
 
 def _mine_all(
     root: Root,
-    dataset: str,
+    source: str,
     pickled: bytes,
     version: str,
     clips: Sequence[ExaminedClip],
@@ -152,11 +156,14 @@ def _mine_all(
     log: Log | None,
 ) -> list[ShardRecord]:
     """Mine what is not finished yet; the notes of all shards."""
+    from ops.video.mining.shard import MiningTask, mine_shard
+
+    dataset = dataset_of(source)
     stamps = {clip.key: clip.stamp for clip in clips if clip.stamp is not None}
     records = {
         name: record
         for name, record in finished_shards(root, dataset, version).items()
-        if all(root.exists(part_path(dataset, version, name, table)) for table in PARTS)
+        if has_parts(root, source, version, name)
     }
     todo = [layout for layout in layouts if layout.name not in records]
     if records and log:
@@ -212,27 +219,6 @@ def _header(source: VideoSource, labels: str, tables: Seals) -> Header:
         },
         licence=source.entry.licence,
     )
-
-
-def _standing(root: Root, dataset: str, source: str, version: str) -> Manifest | None:
-    """The seal, if it is of this version and all it names is there."""
-    try:
-        manifest = read_manifest(root, dataset)
-    except DatasetMissing:
-        return None
-    if manifest.version != version:
-        return None
-    for entry in manifest.shards:
-        if root.size(paths.shard(dataset, entry.name)) != entry.bytes:
-            return None
-    for table, sealed in (manifest.renderer or {}).get("tables", {}).items():
-        try:
-            data = root.read_bytes(paths.mined(source, version, f"{table}.parquet"))
-        except FileNotFoundError:
-            return None
-        if hashlib.sha256(data).hexdigest() != sealed["sha256"]:
-            return None
-    return manifest
 
 
 def _nothing(source: VideoSource, clips: Sequence[ExaminedClip]) -> ShiftlakeError:

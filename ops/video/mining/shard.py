@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -11,30 +11,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.parquet as pq
 
+from ops.shards.sample import Sample
 from ops.shards.write import ShardRecord, ShardWriter
-from ops.storage import Root, paths
-from ops.video.mining.examined import opened
+from ops.storage import Root
+from ops.video.clip import Clip
+from ops.video.decoding import UnreadableVideo, Video, open_video
+from ops.video.mining.examining import opened
 from ops.video.mining.identity import Stamp, require_same
 from ops.video.mining.neighbours import PlannedSet, plan_set
+from ops.video.mining.parts import PARTS, write_part
 from ops.video.mining.published import plan_published
 from ops.video.mining.rows import Rows, samples_of
 from ops.video.mining.seen import SeenFrames
-from ops.video.mining.tables import MINED_TABLES, dataset_of
+from ops.video.mining.similarity import one_thread
+from ops.video.mining.tables import dataset_of
+from ops.video.mining.taking import TakenSet, take_set
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.shards.sample import Sample
-    from ops.video.clip import Clip
-    from ops.video.decoding import Video
-    from ops.video.mining.taking import TakenSet
     from ops.video.sources import VideoSource
-
-# The tables that come out of shards; that of videos is made of these and of the first look.
-PARTS = ("frames", "left_out", "pairs")
 
 # A decoder keeps some twenty pictures of 1.5 bytes a pixel, and in PyAV it is part of a cycle, so
 # that closing its file frees nothing: left to itself, Python lets several of them pile up.
@@ -67,11 +62,6 @@ class MiningTask:
     stamps: dict[str, Stamp]
 
 
-def part_path(dataset: str, version: str, shard: str, table: str) -> str:
-    """Where the rows that came out of a shard wait for the seal."""
-    return paths.shard_part(dataset, version, f"{shard}.{table}.parquet")
-
-
 def mine_shard(task: MiningTask) -> ShardRecord:
     """Mine and publish one shard, then the note that it is finished.
 
@@ -80,8 +70,6 @@ def mine_shard(task: MiningTask) -> ShardRecord:
     ShiftlakeError
         If a video changed since it was hashed, or the disk is full; nothing is published then.
     """
-    from ops.video.mining.similarity import one_thread
-
     source = opened(task.source)
     dataset = dataset_of(source.name)
     rows: Rows = {table: [] for table in PARTS}
@@ -101,8 +89,7 @@ def mine_shard(task: MiningTask) -> ShardRecord:
                 decoders = 0
         # Before the note that finish() writes: whoever finds the note finds its rows.
         for table in PARTS:
-            path = part_path(dataset, task.version, task.name, table)
-            task.root.write_bytes(path, _parquet(rows, table, source.name, task.version))
+            write_part(task.root, source.name, task.version, task.name, table, rows[table])
         return writer.finish()
 
 
@@ -115,8 +102,6 @@ def _mined(
     source: VideoSource, key: str, anchors: list[int], stamp: Stamp
 ) -> Iterator[tuple[list[Sample], Rows]]:
     """Samples and rows of the sets of one clip."""
-    from ops.video.decoding import open_video
-
     clip = source.clip(key)
     assert clip.path is not None
     require_same(clip.path, stamp, clip.file)
@@ -148,9 +133,6 @@ def _times(video: Video) -> tuple[npt.NDArray[np.float64], float]:
 
 
 def _taken(video: Video, planned: PlannedSet, source: VideoSource) -> TakenSet:
-    from ops.video.decoding import UnreadableVideo
-    from ops.video.mining.taking import TakenSet, take_set
-
     try:
         return take_set(video, planned, source.entry.mining)
     except UnreadableVideo as error:
@@ -160,11 +142,3 @@ def _taken(video: Video, planned: PlannedSet, source: VideoSource) -> TakenSet:
         lost.left_out.update({at: (why, None) for at, why in planned.left_out.items()})
         lost.left_out.update({each.offset: ("damaged", reason) for each in planned.frames})
         return lost
-
-
-def _parquet(rows: Rows, table: str, source: str, version: str) -> bytes:
-    stamped = [{"source": source, "mined_version": version, **row} for row in rows[table]]
-    target = io.BytesIO()
-    made = pa.Table.from_pylist(stamped, schema=MINED_TABLES[table])
-    pq.write_table(made, target, compression="zstd")
-    return target.getvalue()

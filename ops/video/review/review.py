@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from ops.errors import ShiftlakeError
 from ops.shards.manifest import read_manifest
 from ops.storage import Root, paths
 from ops.storage.journal import Journal
