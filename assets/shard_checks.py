@@ -80,7 +80,7 @@ def check_partition(
             surveys.append(Survey(spec, catalog.label_spaces[spec.label_space], manifest, read))
         except ShiftlakeError as error:
             broken.append(f"{spec.name}: {error}")
-    from ops.video.checks import check_frame_sets
+    from ops.video.published_checks import check_published
 
     of_frames: dict[str, dict[str, tuple[list[str], dict[str, int]]]] = {}
     for name in names:
@@ -90,7 +90,7 @@ def check_partition(
             if name in FRAME_CHECKS:
                 dataset = survey.spec.name
                 if dataset not in of_frames:
-                    of_frames[dataset] = check_frame_sets(root, dataset)
+                    of_frames[dataset] = check_published(root, dataset)
                 found, numbers = of_frames[dataset][name]
             else:
                 found, numbers = CHECKS[name][1](survey)
