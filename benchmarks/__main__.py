@@ -1,7 +1,7 @@
 """All benchmarks, one after the other: ``python -m benchmarks [--peers FOLDER]``.
 
-FOLDER is the scratch folder of the corruption packages that rendering is measured against; without
-it the rendering is measured alone.
+FOLDER is the scratch folder of the packages that rendering and reading of videos are measured
+against; without it rendering is measured alone, and reading is not.
 """
 
 import argparse
@@ -12,13 +12,15 @@ NAMES = (
     *("download", "sharding", "evaluation_input", "prediction_rows", "dagster_share", "bootstrap"),
     *("render", "render_scaling", "render_gpu"),
     *("evaluation", "evaluation_gpu"),
+    *("video_mining", "review_events", "review_page", "pm_k_sql", "detection_pm_k"),
 )
-WITH_PEERS = ("render", "render_sequences")
+ONLY_WITH_PEERS = ("render_sequences", "video_exactness", "video_decode")
+WITH_PEERS = ("render", *ONLY_WITH_PEERS)
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--peers")
 peers = parser.parse_args().peers
-for name in (*NAMES, *(("render_sequences",) if peers else ())):
+for name in (*NAMES, *(ONLY_WITH_PEERS if peers else ())):
     print(f"\n== {name}", flush=True)
     arguments = ["--peers", peers] if peers and name in WITH_PEERS else []
     subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *arguments], check=True)

@@ -187,8 +187,8 @@ def as_data_uri(strips: Sequence[StripSet], reach: int, max_bytes: int = MAX_BYT
         Of the picture.
     """
     data = b""
-    # As wide as a page where a set has few frames, and no smaller than can be seen.
-    widest = min(132, max(60, 1320 // len(shown_offsets(reach)) - 4))
+    # As wide as the window in which Dagster shows a picture, and no smaller than can be seen.
+    widest = min(132, max(44, 1060 // len(shown_offsets(reach)) - 4))
     for tile in (widest, 3 * widest // 4, widest // 2, 26):
         sheet: Image.Image = draw_strips(strips, reach, tile)
         for quality in (82, 62, 42):
