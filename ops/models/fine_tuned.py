@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -144,3 +145,25 @@ def read_training(root: Root, key: str) -> FineTuned | None:
         return FineTuned.model_validate(root.read_json(paths.training(key)))
     except FileNotFoundError:
         return None
+
+
+def seen_in_training(root: Root, key: str, datasets: Iterable[str]) -> list[str]:
+    """Those of some datasets that hold videos a model was fine-tuned on.
+
+    Parameters
+    ----------
+    root : Root
+    key : str
+        `training` of a registered model.
+    datasets : iterable of str
+        Mined and reviewed sets of one source have the same videos.
+    """
+    record = read_training(root, key)
+    if record is None:
+        return []
+    source = record.dataset.partition("/")[2]
+    return [
+        name
+        for name in datasets
+        if name in (f"frame_sets/{source}", f"reviewed_frame_sets/{source}")
+    ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ops.errors import ShiftlakeError
 from ops.results.columns import columns
 from ops.storage import Root, open_root, paths
 
@@ -57,7 +59,9 @@ _ORDER = ("model", "benchmark", "condition", "variant", "rule", "metric", "k")
 
 
 def compute_detection_metrics(
-    root: Root | str, progress: Callable[[int, int], None] | None = None
+    root: Root | str,
+    progress: Callable[[int, int], None] | None = None,
+    damaged: list[ShiftlakeError] | None = None,
 ) -> pa.Table:
     """Bring ``results/detection_metrics.parquet`` up to date with the stored detections.
 
@@ -66,12 +70,20 @@ def compute_detection_metrics(
     root : Root or str
     progress : callable, optional
         Called as ``progress(units done, units in all)``; a unit is a detector on a dataset.
+    damaged : list, optional
+        Takes an error for everything that could not be read.
 
     Returns
     -------
     pyarrow.Table
         All rows, sorted. No detector is run; rows whose inputs are unchanged are kept, and where
         all are, nothing is written.
+
+    Raises
+    ------
+    ShiftlakeError
+        If a record, boxes or frames cannot be read, and there is no `damaged` to say so. All else
+        has been scored and stored by then.
     """
     # Scoring needs more than who only reads the table.
     from ops.results.detection_rows import detection_rows
@@ -79,15 +91,30 @@ def compute_detection_metrics(
 
     root = open_root(root)
     before, covered = _read(root)
-    units = {unit.inputs: unit for unit in detection_units(root)}
-    if covered == units.keys():
-        return before
+    found, errors = detection_units(root)
+    units = {unit.inputs: unit for unit in found}
     rows = []
     for done, (inputs, unit) in enumerate(sorted(units.items()), 1):
         if inputs not in covered:
-            rows += detection_rows(root, unit)
+            try:
+                rows += detection_rows(root, unit)
+            except ShiftlakeError as error:
+                errors.append(error)
+                del units[inputs]
         if progress is not None:
-            progress(done, len(units))
+            progress(done, len(found))
+    table = before if covered == units.keys() else _write(root, before, rows, units)
+    if damaged is not None:
+        damaged += errors
+    elif errors:
+        raise errors[0]
+    return table
+
+
+def _write(
+    root: Root, before: pa.Table, rows: list[dict[str, Any]], units: Iterable[str]
+) -> pa.Table:
+    """Store new rows beside those that stand."""
     kept = before.filter(pc.is_in(before["inputs"], value_set=pa.array(sorted(units), pa.string())))
     computed = pa.Table.from_pylist(rows, schema=DETECTION_METRICS)
     table = pa.concat_tables([kept, computed]).sort_by([(name, "ascending") for name in _ORDER])
@@ -105,7 +132,7 @@ def read_detection_metrics(root: Root | str) -> pa.Table:
 
     root = open_root(root)
     table, _ = _read(root)
-    fresh = {unit.inputs for unit in detection_units(root)} if table.num_rows else set()
+    fresh = {unit.inputs for unit in detection_units(root)[0]} if table.num_rows else set()
     stale = [inputs not in fresh for inputs in table["inputs"].to_pylist()]
     return table.append_column(WITH_STALENESS.field("stale"), pa.array(stale, pa.bool_()))
 

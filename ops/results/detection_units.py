@@ -7,10 +7,11 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from ops.errors import ShiftlakeError
 from ops.inference.detections.record import (
     DetectionsRecord,
     current_detections,
-    list_detections,
+    find_detections,
 )
 from ops.metrics.detection import RULES
 from ops.metrics.detection.paired_intervals import RESAMPLES
@@ -60,14 +61,24 @@ class DetectionUnit:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def detection_units(root: Root) -> list[DetectionUnit]:
+def detection_units(root: Root) -> tuple[list[DetectionUnit], list[ShiftlakeError]]:
     """Everything that the latest detections of every model can be scored on now.
 
     Reviewed sets are scored where they were made over the very mining that the boxes are of.
+
+    Returns
+    -------
+    list of DetectionUnit
+    list of ShiftlakeError
+        Records that cannot be read. Older boxes of the same model on the same dataset do not take
+        their place: nobody would see that the number is not the latest.
     """
-    records = list_detections(root)
+    records, damaged = find_detections(root)
+    errors = list(damaged.values())
+    lost = {folder.rpartition("/")[0] for folder in damaged}
+    records = [each for each in records if each.folder().rpartition("/")[0] not in lost]
     if not records:
-        return []
+        return [], errors
     manifests = {
         name: read_manifest(root, name)
         for name in sealed_datasets(root)
@@ -81,4 +92,4 @@ def detection_units(root: Root) -> list[DetectionUnit]:
         reviewed = manifests.get(f"{REVIEWED}/{mined.condition}")
         if reviewed and reviewed.parameters.get("mined_version") == mined.version:
             units.append(DetectionUnit(record, mined, reviewed))
-    return units
+    return units, errors

@@ -162,7 +162,11 @@ def _require_layout(spec: DatasetSpec) -> None:
             expected=f"one of the layouts {', '.join(LAYOUTS)}",
             found=spec.layout,
             where=spec.name,
-            remedy="for a rendered dataset use ops.rendering.build_many; else correct the layout",
+            remedy=f"shiftlake video mine {spec.condition}"
+            if spec.layout == "mined"
+            else f"shiftlake reviews freeze {spec.condition}"
+            if spec.layout == "reviewed"
+            else "for a rendered dataset use ops.rendering.build_many; else correct the layout",
         )
 
 

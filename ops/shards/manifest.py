@@ -155,7 +155,7 @@ def read_manifest(root: Root | str, dataset: str) -> Manifest:
             expected="a sealed dataset",
             found="no manifest",
             where=root.at(path),
-            remedy=f"build it: shiftlake build {dataset}",
+            remedy=_making(dataset),
         ) from None
     except ValueError as error:
         raise DatasetMissing(
@@ -167,6 +167,16 @@ def read_manifest(root: Root | str, dataset: str) -> Manifest:
         ) from error
     _require_coherent(root, dataset, manifest)
     return manifest
+
+
+def _making(dataset: str) -> str:
+    """How a dataset that is not there comes to be."""
+    benchmark, _, condition = dataset.partition("/")
+    if benchmark == "frame_sets":
+        return f"mine it: shiftlake video mine {condition}"
+    if benchmark == "reviewed_frame_sets":
+        return f"freeze its review: shiftlake reviews freeze {condition}"
+    return f"build it: shiftlake build {dataset}"
 
 
 def _require_coherent(root: Root, dataset: str, manifest: Manifest) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -113,14 +114,15 @@ def run(
 @detections.command("list")
 def show_all() -> None:
     """All stored detections."""
-    from ops.inference.detections import list_detections
+    from ops.inference.detections import find_detections
     from ops.shards import has_manifest, read_manifest
 
     _, root, _ = lake()
     table = Table()
     for column in ("model", "dataset", "from", "frames", "failed", "boxes", "key", "state"):
         table.add_column(column, overflow="fold")
-    for record in list_detections(root):
+    found, damaged = find_detections(root)
+    for record in found:
         sealed = has_manifest(root, record.dataset)
         current = sealed and read_manifest(root, record.dataset).version == record.dataset_version
         table.add_row(
@@ -134,6 +136,7 @@ def show_all() -> None:
             "current" if current else "of frames that are no longer sealed",
         )
     out.print(table)
+    _tell_damaged(damaged.values())
 
 
 @detections.command("score")
@@ -149,10 +152,11 @@ def score(
     if rule not in RULES:
         raise _refused("--rule", f"one of {', '.join(RULES)}", rule)
     _, root, _ = lake()
+    damaged: list[ShiftlakeError] = []
     with progress("datasets") as bar:
         task = bar.add_task("scoring", total=None)
         metrics = compute_detection_metrics(
-            root, lambda done, total: bar.update(task, completed=done, total=total)
+            root, lambda done, total: bar.update(task, completed=done, total=total), damaged
         )
     table = Table(title=f"mAP at IoU 0.5, {rule}")
     for column in ("model", "dataset", "variant", "sets", "pm-0", "k", "pm-k", "drop"):
@@ -160,6 +164,7 @@ def score(
     for row in _by_unit(metrics.to_pylist(), rule):
         table.add_row(*row)
     out.print(table)
+    _tell_damaged(damaged)
 
 
 def _by_unit(rows: list[dict[str, Any]], rule: str) -> list[list[str]]:
@@ -199,6 +204,14 @@ def _tell(record: Any) -> None:
         err.print(f"{record.n_unmapped:,} boxes of other classes were left out.")
     if record.missing_labels:
         err.print(f"It cannot report {', '.join(record.missing_labels)}: these score 0.")
+
+
+def _tell_damaged(errors: Collection[ShiftlakeError]) -> None:
+    """Say what could not be read, below what could."""
+    for error in errors:
+        err.print(str(error), markup=False, highlight=False)
+    if errors:
+        raise typer.Exit(1)
 
 
 def _kind(text: str) -> Any:

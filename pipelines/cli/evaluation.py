@@ -50,10 +50,11 @@ def evaluate(
     """Run a model on sealed datasets, and compute the metrics anew."""
     from ops.inference.cell import evaluate_many
     from ops.models import read_model
+    from ops.models.fine_tuned import seen_in_training
 
     _, root, known = lake()
     single = devices is not None and len(devices) == 1 and devices[0] in ("auto", "cpu", "cuda")
-    read_model(root, model)
+    entry = read_model(root, model)
     sealed = set(sealed_datasets(root))
     rows = [row for row in status_rows(root, known) if row.model == model]
     names = (
@@ -104,6 +105,14 @@ def evaluate(
         )
     compute_metrics(root, known)
     out.print(leaderboard_table(root, model=model))
+    if entry.training is not None:
+        for name in seen_in_training(root, entry.training, names):
+            err.print(
+                f"{model} was fine-tuned on videos of {name}: its scores there say nothing about "
+                "new ones",
+                style="yellow",
+                highlight=False,
+            )
     if failures:
         raise ShiftlakeError(
             "Not everything could be evaluated; the rest is done and measured.",

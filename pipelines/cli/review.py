@@ -100,7 +100,7 @@ def review(
 @reviews.command()
 def status(source: _Source) -> None:
     """How far a review is, how well people agree, and what came of it."""
-    from ops.video.review import Review, agreement, funnel
+    from ops.video.review import Review, agreement, funnel, older_minings
 
     _, root, catalog = lake()
     opened = Review.open(root, source, catalog)
@@ -128,6 +128,12 @@ def status(source: _Source) -> None:
             name = f"{kappa.stage}, {kappa.question}"
             found.add_row(name, str(kappa.raters), f"{kappa.items:,}", value)
         out.print(found)
+    for version, n in older_minings(root, source, opened.mined_version).items():
+        out.print(
+            f"mining {version}, older: {n:,} events; shiftlake reviews carry {source} {version}",
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 @reviews.command()
@@ -135,6 +141,10 @@ def export(
     source: _Source,
     target: Annotated[Path, typer.Argument(help="A CSV file, or a folder for published files.")],
     form: Annotated[str, typer.Option(help=_FORMS)] = "csv",
+    any_mining: Annotated[
+        bool,
+        typer.Option("--any-mining", help="With csv: for any mining that has the same frame sets."),
+    ] = False,
 ) -> None:
     """Write all decisions to a CSV file, or what is accepted as published files."""
     from ops.video.review import Review, export_csv, export_pmsets, export_ytbb
@@ -143,7 +153,7 @@ def export(
     _require_form(form)
     opened = Review.open(root, source, catalog)
     if form == "csv":
-        target.write_text(export_csv(opened), "utf-8")
+        target.write_text(export_csv(opened, any_mining=any_mining), "utf-8")
         written = [target]
     else:
         found = export_pmsets(opened) if form == "pmsets" else export_ytbb(opened)
@@ -173,7 +183,7 @@ def import_(
     _, root, catalog = lake()
     _require_form(form)
     if form == "csv":
-        found = import_csv(root, source, catalog, path.read_text("utf-8"))
+        found = import_csv(root, source, catalog, _text(path))
     elif form == "pmsets":
         files = [path / name for name in _PUBLISHED[form]]
         found = import_pmsets(root, source, catalog, files[0], files[1], reviewer)
@@ -181,8 +191,8 @@ def import_(
         files = [path / name for name in _PUBLISHED[form]]
         found = import_ytbb(root, source, catalog, files[0], files[1], anchors_csv, reviewer)
     out.print(
-        f"{found.recorded:,} decisions recorded, {found.known:,} were known; "
-        f"{len(found.left):,} names are not of this mining.",
+        f"{found.recorded:,} decisions recorded, {found.known:,} were known"
+        + (f"; {len(found.left):,} names are not of this mining" if found.left else ""),
         highlight=False,
     )
 
@@ -212,18 +222,57 @@ def freeze(
 @reviews.command()
 def carry(
     source: _Source,
-    from_version: Annotated[str, typer.Argument(help="The older mining.")],
+    from_version: Annotated[
+        str | None,
+        typer.Argument(help="The older mining; that with the most decisions by default."),
+    ] = None,
 ) -> None:
     """Take over decisions about an older mining whose pictures are still the same."""
+    from ops.shards.manifest import read_manifest
+    from ops.video.mining.tables import dataset_of
     from ops.video.review import carry as carry_review
+    from ops.video.review import older_minings
 
     _, root, catalog = lake()
+    if from_version is None:
+        sealed = read_manifest(root, dataset_of(source)).version
+        older = older_minings(root, source, sealed)
+        if not older:
+            raise ShiftlakeError(
+                f"Nothing was decided on an older mining of {source}.",
+                expected=f"decisions on another mining than {sealed}",
+                found="none",
+                where=root.at(paths.reviews(source)),
+                remedy=f"nothing is to be taken over: shiftlake review {source}",
+            )
+        from_version = next(iter(older))
     found = carry_review(root, source, from_version, catalog)
     out.print(
-        f"{found.recorded:,} decisions taken over, {found.known:,} were known; "
+        f"{from_version}: {found.recorded:,} decisions taken over, {found.known:,} were known; "
         f"{found.changed:,} are about frames that changed or are gone.",
         highlight=False,
     )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ShiftlakeError(
+            "This is no CSV of decisions.",
+            expected="text in UTF-8",
+            found=f"the byte 0x{error.object[error.start]:02x} at {error.start:,}",
+            where=str(path),
+            remedy="save it in UTF-8, which spreadsheets offer beside plain CSV",
+        ) from error
+    except IsADirectoryError as error:
+        raise ShiftlakeError(
+            "This is no CSV of decisions.",
+            expected="a file",
+            found="a folder",
+            where=str(path),
+            remedy="for the published files of a folder say --form pmsets or --form ytbb",
+        ) from error
 
 
 def _counts(found: dict[str, int]) -> str:

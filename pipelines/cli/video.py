@@ -69,7 +69,10 @@ def check(
         Path | None, typer.Option(help="Write the videos that are not there here, one a line.")
     ] = None,
     open_all: Annotated[
-        bool, typer.Option("--open", help="Open every video, too; finds those that break off.")
+        bool,
+        typer.Option(
+            "--open", help="Open every video, too; finds what breaks off, and boxes outside."
+        ),
     ] = False,
 ) -> None:
     """What is there of a source, what is missing or broken, and which classes it shows."""
@@ -89,8 +92,15 @@ def check(
         + ("labels of its own" if source.rule == "frame" else "the labels of its anchor"),
         highlight=False,
     )
+    if source.entry.kind == "folder" and source.rule == "anchor":
+        out.print("dense: true in source.yaml gives it its own, where every frame is labelled")
     out.print(_classes(source.label_space, found))
-    for title, lines in (("missing", found.missing), ("cannot be used", found.unusable)):
+    told = {
+        "missing": found.missing,
+        "cannot be used": found.unusable,
+        "other pixels": found.outside,
+    }
+    for title, lines in told.items():
         for line in lines[:_SHOWN]:
             out.print(f"{title}: {line}", style="yellow", highlight=False, markup=False)
         if len(lines) > _SHOWN:
@@ -131,6 +141,12 @@ def mine(
             log=lambda line: err.print(line, highlight=False),
         )
     out.print(f"{manifest.name}: sealed {_mined(root, name)}", highlight=False)
+    if stated:
+        out.print(
+            "These options are not in source.yaml: Materialize, and mining again without them, "
+            "replaces what was mined.",
+            highlight=False,
+        )
     out.print(f"shiftlake review {name} lets people look at them", highlight=False)
 
 

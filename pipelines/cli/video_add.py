@@ -103,14 +103,16 @@ def add(
             remedy="correct it, or state a label space of your own in an overlay of the catalog",
         )
     keys = source.keys()
-    missing = len(source.missing())
+    names = source.missing()
+    missing = len(names)
     if len(keys) == missing:
         raise ShiftlakeError(
             "Not one video of the source is there.",
             expected="at least one of the videos that the labels name",
-            found=f"none of {len(keys):,}",
+            found=f"none of {len(keys):,}" + (f", such as {names[0]!r:.200}" if names else ""),
             where=str(videos or root),
-            remedy="let --videos (or --root) name the folder they lie in",
+            remedy="let --videos (or --root) name the folder they lie in; names in a labels file "
+            "are those of the files, with their suffix",
         )
     place.mkdir(parents=True, exist_ok=True)
     partial = file.with_name(f".{file.name}.part")

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from ops.errors import ShiftlakeError
 from ops.models import list_models, read_model
+from ops.models.fine_tuned import seen_in_training
 from ops.storage import open_root
 from pipelines.cli import finetune as commands
 
@@ -50,6 +51,9 @@ def test_a_model_is_trained_compared_and_not_replaced_by_accident(run, tmp_path)
     assert "2 sets of 2 unseen videos" in told
     assert "flips of right anchors" in told
     assert "100.0 % (15.8 to 100.0), 2 of 2" in told
+    sets = ["frame_sets/made", "reviewed_frame_sets/made", "frame_sets/other"]
+    assert seen_in_training(root, entry.training, sets) == sets[:2]
+    assert seen_in_training(root, "0" * 16, sets) == []
     again = run(*words)
     assert entry.weights.sha256 in again
     with pytest.raises(ShiftlakeError, match="another model's"):

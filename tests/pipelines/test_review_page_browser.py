@@ -8,12 +8,15 @@ import time
 from pathlib import Path
 
 import pytest
+from made_lake import Lake
 from mined_by_hand import mined_by_hand
 from review_server import ReviewServer
 
+from ops.catalog import load
+from ops.results import compute_metrics, connect
 from ops.shards.manifest import read_manifest
 from ops.storage import open_root, paths
-from ops.video.review import Review, read_frozen
+from ops.video.review import Review, read_frozen, seal_reviewed
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -79,6 +82,7 @@ class Person:
 
     def sign_in(self):
         self.tab.goto(self.url)
+        self.tab.locator("#name:focus").wait_for()
         self.tab.get_by_label("Your name").fill(self.name)
         self.tab.keyboard.press("Enter")
         self.tab.locator("#who", has_text=self.name).wait_for()
@@ -137,6 +141,37 @@ def mortal(root, tmp_path):
 
 def events(root, source):
     return Review.open(root, source).events
+
+
+def pm_10(root, source, wrong):
+    """pm-10 in SQL of a model that is wrong on some frames, before and after the review."""
+    catalog = load()
+    review = Review.open(root, source, catalog)
+    rows = [
+        {
+            "sample_key": key,
+            "source_key": key.split("/")[0],
+            "labels": list(item.labels),
+            "pred": item.labels[0] + (key in wrong),
+            "correct": key not in wrong,
+            "frame_set": item.frame_set,
+            "frame_offset": getattr(item, "frame_offset", 0),
+        }
+        for item in (*review.anchors, *review.pairs)
+        for key in [item.sample_key]
+    ]
+    lake = Lake(root)
+    lake.run(lake.model("judged"), read_manifest(root, f"frame_sets/{source}"), rows)
+    seal_reviewed(root, catalog, source)
+    compute_metrics(root, catalog)
+    with connect(root) as connection:
+        return set(
+            connection.execute(
+                "SELECT benchmark, k, n FROM pmk "
+                "WHERE metric = 'pm10' AND variant = 'with anchor' AND condition = $source",
+                {"source": source},
+            ).fetchall()
+        )
 
 
 def test_two_people_review_disagree_settle_and_freeze(browser, root, server):
@@ -213,6 +248,15 @@ def test_two_people_review_disagree_settle_and_freeze(browser, root, server):
     ann.tab.locator("#frozen", has_text="46 pairs are accepted").wait_for()
     version = ann.tab.locator("#frozen").inner_text().split()[2].rstrip(":")
     assert read_frozen(root, source, version).funnel.pairs_accepted == 52 - 6
+
+    # A model that is wrong on one rejected pair and on one accepted pair lost two sets of what was
+    # mined, and lost one of what was agreed on.
+    rejected, accepted = "clip0001/000100/000102", "clip0000/000100/000101"
+    assert after.decisions().pair(rejected).state == "rejected"
+    assert pm_10(root, source, {rejected, accepted}) == {
+        ("frame_sets", 11, 13),
+        ("reviewed_frame_sets", 12, 13),
+    }
     for someone in people:
         someone.done()
 

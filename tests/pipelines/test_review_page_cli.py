@@ -80,9 +80,35 @@ def test_what_is_exported_is_imported_elsewhere_and_twice_adds_nothing(lake, tmp
 def test_decisions_are_carried_to_a_mining_with_the_same_pictures(lake):
     decide(lake)
     old = read_manifest(lake, "frame_sets/clips").version
+    with pytest.raises(ShiftlakeError, match="Nothing was decided on an older mining"):
+        run("carry", "clips")
     mined_by_hand(lake, n_sets=4)
-    assert "15 decisions taken over" in run("carry", "clips", old)
+    assert f"mining {old}, older: 15 events" in run("status", "clips")
+    assert f"{old}: 15 decisions taken over" in run("carry", "clips")
     assert "0 decisions taken over, 15 were known" in run("carry", "clips", old)
+
+
+def test_decisions_go_to_a_mining_of_its_own_elsewhere(lake, tmp_path, monkeypatch):
+    decide(lake)
+    run("export", "clips", tmp_path / "all.csv")
+    run("export", "clips", tmp_path / "any.csv", "--any-mining")
+    mined_by_hand(lake, n_sets=4)
+    with pytest.raises(ShiftlakeError, match="older mining"):
+        run("import", "clips", tmp_path / "all.csv")
+    assert "15 decisions recorded" in run("import", "clips", tmp_path / "any.csv")
+
+
+def test_a_spreadsheet_that_saves_another_encoding_is_refused_by_place(lake, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_bytes(
+        "kind,reviewer,subject,verdict\nanchor,Jörg,a/000001,usable\n".encode("cp1252")
+    )
+    with pytest.raises(ShiftlakeError, match="no CSV of decisions") as caught:
+        run("import", "clips", table)
+    assert caught.value.found == "the byte 0xf6 at 38"
+    with pytest.raises(ShiftlakeError) as caught:
+        run("import", "clips", tmp_path)
+    assert "--form pmsets" in caught.value.remedy
 
 
 def test_what_makes_no_sense_is_told(lake, tmp_path):
@@ -94,6 +120,9 @@ def test_what_makes_no_sense_is_told(lake, tmp_path):
     ):
         with pytest.raises((ShiftlakeError, FileNotFoundError)):
             run(*arguments)
+    with pytest.raises(ShiftlakeError) as caught:
+        run("status", "nothing")
+    assert caught.value.remedy == "mine it: shiftlake video mine nothing"
     for arguments in (("nothing",), ("clips", "--reviewer", "<b>"), ("--host", "203.0.113.77")):
         result = CliRunner().invoke(app, ["review", *arguments])
         assert isinstance(result.exception, ShiftlakeError)

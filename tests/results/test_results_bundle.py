@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from made_lake import Lake, made_logits, rows_of, val_name
+from made_video import answers, frame, mined, reviewed
 
 from ops.errors import ShiftlakeError
 from ops.inference import evaluate
@@ -82,7 +83,7 @@ def test_it_opens_in_plain_duckdb(made, monkeypatch):
     lake, _, folder = made
     monkeypatch.chdir(folder)
     with duckdb.connect("results.duckdb", read_only=True) as theirs, connect(lake.root) as ours:
-        for name in sorted({*TABLES, *VIEWS}):
+        for name in sorted({*TABLES, *VIEWS} - {"review_events", "videos"}):
             columns = [row[:2] for row in ours.execute(f"DESCRIBE {name}").fetchall()]
             assert [row[:2] for row in theirs.execute(f"DESCRIBE {name}").fetchall()] == columns
             query = f"FROM {name} ORDER BY ALL"
@@ -92,6 +93,31 @@ def test_it_opens_in_plain_duckdb(made, monkeypatch):
         assert (accuracies > 0, rows) == (True, 2 * 12)
         query = "SELECT sample_key, p_a FROM disagreements('resnet50', 'vit_b_16') ORDER BY ALL"
         assert theirs.execute(query).fetchall() == ours.execute(query).fetchall()
+
+
+def test_who_reviewed_and_what_was_filmed_stay_at_home(catalog, tmp_path):
+    lake = Lake(open_root(tmp_path / "lake"))
+    frames = [frame("a", 20, offset, [3], "birthday of eve") for offset in (-1, 0, 1)]
+    lake.run(lake.model("m"), mined(lake, "films", frames), answers(frames, [3, 3, 4]))
+    reviewed(lake, catalog, "films", dissimilar=("a/000020/000019",))
+    compute_metrics(lake.root, catalog)
+    for rows in (True, False):
+        folder = tmp_path / f"bundle {rows}"
+        export_results(lake.root, catalog, folder, rows=rows)
+        tables = {path.stem for path in (folder / "tables").iterdir()}
+        assert not tables & {"review_events", "videos"}
+        for path in folder.rglob("*.parquet"):
+            text = str(pq.read_table(path, partitioning=None).to_pylist())
+            assert "ada" not in text.split("'"), path
+            assert "a.mp4" not in text, path
+            # Single frames, whose keys name their videos, only come with the predictions.
+            assert rows or ("birthday" not in text and "a/000020" not in text), path
+        manifest = (folder / "manifest.json").read_text()
+        assert '"ada"' not in manifest
+        assert "birthday" not in manifest
+        with duckdb.connect(str(folder / "results.duckdb"), read_only=True) as theirs:
+            (scores,) = theirs.execute("SELECT count(*) FROM pmk WHERE metric = 'pm10'").fetchone()
+            assert scores
 
 
 def test_the_manifest_names_every_file(made):

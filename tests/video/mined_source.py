@@ -29,6 +29,7 @@ class MadeSource:
     label_space: str = "imagenet_vid30"
     sets: dict[str, tuple[FrameSet, ...]] | None = None
     unreadable: dict[str, str] = field(default_factory=dict)
+    synthetic: bool = True
 
     @property
     def entry(self) -> FolderEntry:
@@ -37,7 +38,7 @@ class MadeSource:
             videos="videos",
             labels="labels.json",
             label_space=self.label_space,
-            synthetic=True,
+            synthetic=self.synthetic,
             licence="CC0",
             mining=self.mining,
         )

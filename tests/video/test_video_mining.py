@@ -106,6 +106,21 @@ def test_mining_again_changes_nothing(root: Root, five: MadeSource) -> None:
         assert stored(root) == whole
 
 
+def test_what_a_source_says_of_itself_is_corrected_without_mining_again(
+    root: Root, five: MadeSource
+) -> None:
+    first = mine(root, CATALOG, five, workers=1)
+    before = {path: Path(root.at(path)).stat().st_mtime_ns for path in stored(root)}
+    corrected = mine(root, CATALOG, replace(five, synthetic=False), workers=1)
+    assert (first.synthetic, corrected.synthetic) == (True, False)
+    assert corrected == first.model_copy(update={"synthetic": False})
+    assert read_manifest(root, NAME) == corrected
+    after = {path: Path(root.at(path)).stat().st_mtime_ns for path in stored(root)}
+    assert {path for path in before if before[path] != after[path]} == {
+        f"shards/{NAME}/manifest.json"
+    }
+
+
 @pytest.mark.parametrize("how", [("--die-after", "2"), ("--die-inside", "10")])
 def test_a_killed_mining_goes_on_where_it_was(
     tmp_path: Path, five: MadeSource, how: tuple[str, str], monkeypatch: pytest.MonkeyPatch

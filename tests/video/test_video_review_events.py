@@ -77,6 +77,8 @@ def test_hostile_names_are_refused_by_name_of_the_field(name: Any) -> None:
         ("ms_spent", -1),
         ("at", "yesterday"),
         ("at", "2024-05-01T12:00:00"),
+        ("at", "9999-12-31T23:59:59-12:00"),
+        ("at", "0001-01-01T00:00:00+12:00"),
         ("colour", "red"),
     ],
 )

@@ -133,15 +133,16 @@ def test_an_earlier_frozen_review_can_be_sealed_by_its_version(review: Review, r
 
 
 def test_what_is_undecided_is_not_frozen_unless_asked_for(root: Root) -> None:
-    with pytest.raises(ShiftlakeError, match="not finished"):
+    with pytest.raises(ShiftlakeError, match="has not begun") as caught:
         freeze(root, "things", CATALOG, allow_pending=True)
+    assert "--allow-pending" not in caught.value.remedy
     review = Review.open(root, "things")
     say(review, "anchor", "anna", frame_set("a", 5), "usable")
     say(review, "pair", "anna", key("a", 5, 4), "similar")
     say(review, "pair", "anna", key("a", 5, 6), "unsure")
     with pytest.raises(ShiftlakeError, match="not finished") as caught:
         freeze(root, "things", CATALOG)
-    assert "2 anchors and 4 pairs undecided, 1 of both contested" in caught.value.found
+    assert "2 anchors and 4 pairs undecided, 1 of these contested" in caught.value.found
     assert f"first {key('a', 5, 6)}" in caught.value.found
     freeze(root, "things", CATALOG, allow_pending=True)
     assert seal_reviewed(root, CATALOG, "things").n_samples == 2
@@ -176,6 +177,42 @@ def test_a_review_frozen_over_an_older_mining_is_refused(review: Review, root: R
     carry(root, "things", old)
     again = freeze(root, "things", CATALOG)
     assert seal_reviewed(root, CATALOG, "things").parameters["frozen_version"] == again.version
+
+
+def test_what_is_carried_over_and_frozen_again_is_the_newest(review: Review, root: Root) -> None:
+    """Though the newest decision, about a picture that is another now, is left behind."""
+    say(review, "anchor", "anna", frame_set("c", 0), "usable")
+    old, first = review.mined_version, freeze(root, "things", CATALOG)
+    mine_by_hand(root, "things", SETS, pictures={key("c", 0, 0): "decoded anew"})
+    carry(root, "things", old)
+    again = freeze(root, "things", CATALOG, allow_pending=True)
+    assert again.created < first.created
+    assert frozen_versions(root, "things") == [first.version, again.version]
+    assert seal_reviewed(root, CATALOG, "things").parameters["frozen_version"] == again.version
+
+
+def test_a_review_frozen_after_an_import_of_older_decisions_is_the_newest(
+    review: Review, root: Root
+) -> None:
+    for day in range(1, 9):
+        subject, verdict = frame_set("c", 0), ("usable", "bad")[day % 2]
+        before = freeze(root, "things", CATALOG, allow_pending=True)
+        say(review, "joint", "cleo", subject, verdict, at=f"2001-01-0{day}T00:00:00Z")
+        say(review, "anchor", "cleo", subject, verdict, at=f"2001-01-0{day}T00:00:00Z")
+        after = freeze(root, "things", CATALOG, allow_pending=True)
+        assert (after.created, frozen_versions(root, "things")[-1]) == (
+            before.created,
+            after.version,
+        )
+
+
+def test_decisions_that_were_lost_after_freezing_are_missed(review: Review, root: Root) -> None:
+    freeze(root, "things", CATALOG)
+    seal_reviewed(root, CATALOG, "things")
+    (name,) = root.list("video/things/reviews")
+    root.write_bytes(name, b"".join(root.read_bytes(name).splitlines(keepends=True)[:-1]))
+    (problem,) = check_reviewed(root, CATALOG, "things")
+    assert problem == "11 decisions are there of the 12 that were frozen"
 
 
 def test_what_was_tampered_with_is_found(review: Review, root: Root) -> None:

@@ -191,9 +191,12 @@ def test_decisions_sent_together_keep_their_order(review: Review) -> None:
 
 
 def test_a_time_at_the_end_of_time_does_not_stop_a_review(review: Review) -> None:
-    say(review, "pair", "anna", PAIR, "similar", at="9999-12-31T23:59:59.999999Z")
-    say(review, "pair", "ben", PAIR, "unsure")
-    assert review.decisions().pair(PAIR).state == "contested"
+    with pytest.raises(ShiftlakeError, match="far future"):
+        say(review, "pair", "anna", PAIR, "unsure", at="9999-12-31T23:59:59.999999Z")
+    say(review, "pair", "anna", PAIR, "unsure", at="2999-12-31T23:59:59.999999Z")
+    made = [say(review, "pair", "anna", PAIR, verdict) for verdict in ("dissimilar", "similar")]
+    assert review.decisions().pair(PAIR).state == "accepted", "the last one counts"
+    assert made[0].at < made[1].at
 
 
 def test_a_review_of_an_older_mining_is_refused_by_name(review: Review, root: Root) -> None:

@@ -215,3 +215,53 @@ def test_published_sets_are_given_clip_by_clip(source, tmp_path):
     (clip := source.clip(SNIPPET).path) and (clip / "000000.JPEG").unlink()
     (moved,) = with_sets.frame_sets(SNIPPET) or ()
     assert moved.anchor == f"val/{SNIPPET}/000011.JPEG", "the twelfth picture is now the eleventh"
+    assert with_sets.clip(SNIPPET).problem is None
+    (clip / "000020.JPEG").unlink()
+    lost = "picture 20 of the published frame set of 12 is not there"
+    assert with_sets.clip(SNIPPET).problem == lost
+
+
+def with_published(tmp_path: Path, pmsets: dict[str, list[str]]) -> VideoSource:
+    (tmp_path / "pmsets.json").write_text(json.dumps(pmsets))
+    paths = [path for anchor, of in pmsets.items() for path in (anchor, *of)]
+    (tmp_path / "labels.json").write_text(json.dumps({path: [4] for path in paths}))
+    text = VID + "frame_sets: {pmsets: ../pmsets.json, labels: ../labels.json}\n"
+    (tmp_path / "vid" / "source.yaml").write_text(text)
+    return read_source(tmp_path, "vid")
+
+
+def test_a_published_set_whose_snippet_is_nowhere_is_a_video_that_is_missing(source, tmp_path):
+    """ILSVRC2017's part of the validation set is easily forgotten: half of the sets are of it."""
+    gone = "ILSVRC2017_val_00000042"
+    with_sets = with_published(tmp_path, {f"val/{gone}/000005.JPEG": [f"val/{gone}/000006.JPEG"]})
+    assert set(with_sets.keys()) == {*source.keys(), gone}
+    clip = with_sets.clip(gone)
+    assert (clip.path, clip.video) == (None, gone)
+    assert clip.problem == f"Data/VID/val/{gone} is not there"
+    assert with_sets.missing() == (gone,)
+
+
+def test_published_offsets_are_not_bent_by_pictures_that_are_missing_between(source, tmp_path):
+    anchor, far = (f"val/{SNIPPET}/{at:06d}.JPEG" for at in (5, 9))
+    clip = with_published(tmp_path, {anchor: [far]}).clip(SNIPPET)
+    assert clip.problem is None
+    (clip.path / "000007.JPEG").unlink()
+    clip = with_published(tmp_path, {anchor: [far]}).clip(SNIPPET)
+    assert clip.problem == "pictures between 5 and 9 of a published frame set are not there"
+
+
+@pytest.mark.parametrize("anchor", ["val/../000001.JPEG", "val/a b/000001.JPEG", "val/./1.JPEG/.."])
+def test_a_published_set_leads_out_of_no_folder(source, tmp_path, anchor):
+    with pytest.raises(ShiftlakeError, match="frame set is of no snippet"):
+        with_published(tmp_path, {anchor: []}).keys()
+
+
+def test_annotations_that_cannot_be_read_do_not_tell_where_they_lie(source, tmp_path, monkeypatch):
+    def refused(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("ops.video.sources.imagenet_vid.read_frame", refused)
+    problem = source.clip(SNIPPET).problem
+    assert problem == (
+        f"Annotations/VID/val/{SNIPPET}/000000.xml: cannot be read, Permission denied"
+    )

@@ -13,6 +13,7 @@ from ops.miniature import labelled_videos, youtube_bb
 from ops.shards import read_shard
 from ops.storage import Root, open_root
 from ops.video.mining import mine, read_mined
+from ops.video.mining.config import MiningConfig
 from ops.video.sources import read_source
 
 
@@ -28,7 +29,9 @@ def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def lake(videos: Path, tmp_path_factory: pytest.TempPathFactory) -> Root:
     root = open_root(tmp_path_factory.mktemp("mined") / "lake")
-    for name in ("demo", "vid", "bb"):
+    # From any frame of 44 to the other half of its video.
+    mine(root, load(), read_source(videos, "demo").with_mining(MiningConfig(k=22)), workers=1)
+    for name in ("vid", "bb"):
         mine(root, load(), read_source(videos, name), workers=1)
     return root
 

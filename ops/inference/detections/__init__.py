@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 from ops.inference.detections.coco_import import import_results
 from ops.inference.detections.coco_truth import CocoTruth, read_truth, truth_of
 from ops.inference.detections.ground_truth import write_ground_truth
-from ops.inference.detections.record import DetectionsRecord, current_detections, list_detections
+from ops.inference.detections.record import (
+    DetectionsRecord,
+    current_detections,
+    find_detections,
+    list_detections,
+)
 from ops.inference.detections.schema import DETECTIONS, FRAMES
 from ops.inference.detections.store import read_boxes, read_frames
 
@@ -24,6 +29,7 @@ __all__ = [
     "DetectionsRecord",
     "Detector",
     "current_detections",
+    "find_detections",
     "import_results",
     "list_detections",
     "read_boxes",

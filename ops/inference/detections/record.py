@@ -91,15 +91,42 @@ def read_record(root: Root, path: str) -> DetectionsRecord:
     return record
 
 
-def list_detections(root: Root | str) -> list[DetectionsRecord]:
-    """All stored detections, by model, dataset and when they were made, the latest last."""
+def find_detections(
+    root: Root | str,
+) -> tuple[list[DetectionsRecord], dict[str, ShiftlakeError]]:
+    """All stored detections that can be read, and why others cannot.
+
+    Returns
+    -------
+    list of DetectionsRecord
+        By model, dataset and when they were made, the latest last.
+    dict of str to ShiftlakeError
+        By the folder of the record that is damaged.
+    """
     root = open_root(root)
-    found = [
-        read_record(root, path)
-        for path in root.list("detections")
-        if path.endswith(f"/{RECORD_FILE}")
-    ]
-    return sorted(found, key=lambda each: (each.model, each.dataset, each.ended_at, each.key))
+    found, damaged = [], {}
+    for path in root.list("detections"):
+        folder, _, name = path.rpartition("/")
+        if name == RECORD_FILE:
+            try:
+                found.append(read_record(root, path))
+            except ShiftlakeError as error:
+                damaged[folder] = error
+    return sorted(found, key=lambda e: (e.model, e.dataset, e.ended_at, e.key)), damaged
+
+
+def list_detections(root: Root | str) -> list[DetectionsRecord]:
+    """As :func:`find_detections`, of which none is damaged.
+
+    Raises
+    ------
+    ShiftlakeError
+        If one is.
+    """
+    found, damaged = find_detections(root)
+    for error in damaged.values():
+        raise error
+    return found
 
 
 def current_detections(

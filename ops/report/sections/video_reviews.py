@@ -57,7 +57,7 @@ def review_tables(root: Root, connection: duckdb.DuckDBPyConnection) -> list[Tab
             Column("reviewer", numeric=False), Column("judged"), Column("accepted", "%"),
             Column("agrees", "with most others, %"), Column("seconds", "median"),
         ]  # fmt: skip
-        caption = "Who reviewed"
+        caption = "How each reviewer judged; shiftlake reviews status has the names"
         blocks.append(Table("video-reviewers", columns, reviewers, caption, of_models=False))
     return blocks
 
@@ -102,9 +102,12 @@ def _kappas(frozen: Frozen) -> list[list[Cell]]:
 
 
 def _reviewers(frozen: Frozen) -> list[list[Cell]]:
+    # The page is handed on: people are numbers there, the same in both passes.
+    people = sorted({each.reviewer for each in frozen.agreement.reviewers})
+    number = {reviewer: f"{place}" for place, reviewer in enumerate(people, 1)}
     return [
         [
-            frozen.source, each.stage, each.reviewer, Number(each.judged, digits=0),
+            frozen.source, each.stage, number[each.reviewer], Number(each.judged, digits=0),
             Number(100 * each.accepted, digits=1),
             None if each.agrees is None else Number(100 * each.agrees, digits=1),
             None if each.seconds is None else Number(each.seconds, digits=1),

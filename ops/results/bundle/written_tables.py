@@ -17,15 +17,25 @@ if TYPE_CHECKING:
 # As large as the predictions, or made of them with nothing but SQL: views over the predictions.
 # `accuracy` is a table, one row an accuracy: plain DuckDB has no function for its interval.
 _OVER_ROWS = ("counts", "flips", "pmk_frames", "pmk_sets")
-# One row a sequence, frame or frame set is no summary.
-_ROWS_ALONE = ("flips", "pmk_frames", "pmk_sets")
+# One row a sequence, frame or frame set is no summary, and a frame's key has its video's name.
+_ROWS_ALONE = (
+    "flips",
+    "pmk_frames",
+    "pmk_sets",
+    "frames",
+    "frames_left_out",
+    "frame_pairs",
+    "reviewed_frames",
+)
+# Who said what of which frame, and which files somebody has: no result, and not for others.
+_PRIVATE = ("review_events", "videos")
 _ROWS_A_GROUP = 1 << 17
 
 
 def write_tables(
     lake: duckdb.DuckDBPyConnection, folder: Path, models: list[str], rows: bool
 ) -> dict[str, int]:
-    """Write every table as ``<name>.parquet``, a batch of rows at a time.
+    """Write every table that is for others as ``<name>.parquet``, a batch of rows at a time.
 
     Parameters
     ----------
@@ -45,7 +55,7 @@ def write_tables(
     """
     folder.mkdir()
     counts = {}
-    left_out = {"predictions", *(_OVER_ROWS if rows else _ROWS_ALONE)}
+    left_out = {"predictions", *_PRIVATE, *(_OVER_ROWS if rows else _ROWS_ALONE)}
     for name in sorted({*TABLES, *VIEWS} - left_out):
         columns = [row[0] for row in lake.execute(f"DESCRIBE {name}").fetchall()]
         # ORDER BY ALL: the order of rows in a view is nobody's promise.

@@ -80,7 +80,7 @@ def mine(
     version = mined_version(source, labels, clips)
     standing = standing_mining(root, source.name, version)
     if standing is not None:
-        return standing
+        return _told_anew(root, source, standing)
     n_sets = sum(len(clip.anchors) for clip in clips)
     if not n_sets:
         raise _nothing(source, clips)
@@ -110,6 +110,16 @@ def mine(
     root.remove_folder(paths.shard_part(dataset, version))
     if log:
         log(f"{dataset}: sealed {manifest.n_samples:,} frames as {version}")
+    return manifest
+
+
+def _told_anew(root: Root, source: VideoSource, standing: Manifest) -> Manifest:
+    """The seal with what the source says of itself, which is no part of what was mined."""
+    said = {"synthetic": source.entry.synthetic, "licence": source.entry.licence}
+    if said == standing.model_dump(include=set(said)):
+        return standing
+    manifest = standing.model_copy(update=said)
+    root.write_json(paths.manifest(manifest.name), manifest.model_dump(mode="json"))
     return manifest
 
 

@@ -1,7 +1,7 @@
 """Reviewing mined frame sets: who decided what, what follows from it, and freezing it."""
 
 from ops.video.review.agreement import Agreement, agreement
-from ops.video.review.carry import Carried, carry
+from ops.video.review.carry import Carried, carry, older_minings
 from ops.video.review.csv_files import export_csv, import_csv
 from ops.video.review.decisions import Decisions, decide
 from ops.video.review.events import Event, read_event
@@ -38,6 +38,7 @@ __all__ = [
     "import_csv",
     "import_pmsets",
     "import_ytbb",
+    "older_minings",
     "read_event",
     "read_frozen",
     "seal_reviewed",

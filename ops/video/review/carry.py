@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict
 
 from ops.errors import ShiftlakeError
 from ops.storage import Root, paths
+from ops.storage.journal import Journal
+from ops.storage.stamp import folders_in
 from ops.video.review.events import Event
 from ops.video.review.imported import derived_id
 from ops.video.review.items import AnchorItem, PairItem
@@ -101,6 +103,30 @@ def carry(root: Root, source: str, from_version: str, catalog: Catalog | None = 
     fresh = [event for event in events if event.id not in known]
     new.record(fresh)
     return Carried(recorded=len(fresh), known=len(events) - len(fresh), changed=changed)
+
+
+def older_minings(root: Root, source: str, sealed: str) -> dict[str, int]:
+    """Minings of a source that were decided on and are no longer the sealed one.
+
+    Parameters
+    ----------
+    root : Root
+    source : str
+    sealed : str
+        Version of the sealed mining.
+
+    Returns
+    -------
+    dict of str to int
+        Version -> how many events there are, most first; only those whose tables are there.
+    """
+    there = set(folders_in(root, paths.minings(source))) - {sealed}
+    found = {
+        version: len(Journal(root, paths.review_events(source, version)).read())
+        for version in folders_in(root, paths.reviews(source))
+        if version in there
+    }
+    return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
 
 
 def _seen(review: Review) -> dict[str, Seen]:

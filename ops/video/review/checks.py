@@ -35,6 +35,10 @@ def check_reviewed(root: Root, catalog: Catalog | None, source: str) -> list[str
     review = Review.open(root, source, catalog, frozen.mined_version)
     problems: list[str] = []
     earlier = review.as_of(frozen.created)
+    if earlier.n_events < frozen.n_events:
+        problems.append(
+            f"{earlier.n_events:,} decisions are there of the {frozen.n_events:,} that were frozen"
+        )
     if earlier.events_sha256 == frozen.events_sha256:
         again = {row["sample_key"]: row for row in decision_rows(earlier)}
         frozen_rows = {row["sample_key"]: row for row in table}

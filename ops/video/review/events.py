@@ -101,7 +101,10 @@ def utc_time(text: str) -> str:
         return text
     if time.tzinfo is None:
         raise ValueError("a time needs its offset from UTC, such as 2024-05-01T12:00:00Z")
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    try:
+        return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    except OverflowError as error:
+        raise ValueError("a time lies in the years 1 to 9999, in UTC as well") from error
 
 
 Reviewer = Annotated[str, AfterValidator(reviewer_name)]

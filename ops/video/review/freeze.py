@@ -137,6 +137,15 @@ def _require_decided(review: Review, counted: Funnel, allow_pending: bool) -> No
     undecided = counted.anchors_undecided + counted.pairs_undecided
     if review.n_events and (allow_pending or not undecided):
         return
+    if not review.n_events:
+        raise ShiftlakeError(
+            f"The review of {review.source} is not finished: it has not begun.",
+            expected="a decision",
+            found="none",
+            where=f"review of {review.source}, mining {review.mined_version}",
+            remedy=f"begin: shiftlake review {review.source}; what was decided about an older "
+            "mining is taken over by shiftlake reviews carry",
+        )
     decisions = review.decisions()
     contested = decisions.contested()
     first = (
@@ -157,7 +166,7 @@ def _require_decided(review: Review, counted: Funnel, allow_pending: bool) -> No
         f"The review of {review.source} is not finished.",
         expected="every anchor and every pair decided",
         found=f"{counted.anchors_undecided:,} anchors and {counted.pairs_undecided:,} pairs "
-        f"undecided, {len(contested):,} of both contested; first {first}",
+        f"undecided, {len(contested):,} of these contested; first {first}",
         where=f"review of {review.source}, mining {review.mined_version}",
         remedy=f"go on: shiftlake review {review.source}; or freeze with --allow-pending, which "
         "leaves them out",

@@ -10,8 +10,10 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict
 
 from ops.errors import ShiftlakeError
+from ops.shards.manifest import read_manifest
 from ops.storage import Root, paths
 from ops.storage.stamp import folders_in
+from ops.video.mining.tables import dataset_of
 from ops.video.review.agreement import Agreement
 from ops.video.review.funnel import Funnel
 from ops.video.review.suspicion import SuspicionBand
@@ -81,7 +83,7 @@ class Frozen(BaseModel):
 
 
 def frozen_reviews(root: Root, source: str) -> list[Frozen]:
-    """All frozen reviews of a source, the newest last.
+    """All frozen reviews of a source, the newest last; those of the sealed mining behind others.
 
     Raises
     ------
@@ -93,12 +95,27 @@ def frozen_reviews(root: Root, source: str) -> list[Frozen]:
         for version in folders_in(root, paths.frozen(source))
         if root.exists(paths.frozen(source, version, FREEZE_FILE))
     ]
-    return sorted(found, key=lambda frozen: (frozen.created, frozen.version))
+    sealed = sealed_mining(root, source)
+
+    def age(frozen: Frozen) -> tuple[bool, str, int, str]:
+        # Decisions that were carried over or imported keep their times, so that what is frozen
+        # later need not have a later one; but of one mining it knows of more of them.
+        return frozen.mined_version == sealed, frozen.created, frozen.n_events, frozen.version
+
+    return sorted(found, key=age)
 
 
 def frozen_versions(root: Root, source: str) -> list[str]:
-    """Versions of all frozen reviews of a source, the newest last."""
+    """Versions of :func:`frozen_reviews`, in the same order."""
     return [frozen.version for frozen in frozen_reviews(root, source)]
+
+
+def sealed_mining(root: Root, source: str) -> str | None:
+    """Version of the sealed mining of a source; None where there is none."""
+    try:
+        return read_manifest(root, dataset_of(source)).version
+    except ShiftlakeError:
+        return None
 
 
 def read_frozen(root: Root, source: str, version: str) -> Frozen:

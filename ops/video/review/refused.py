@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from ops.video.review.reviewed import Reviewed
 
 
+# So far off that no clock is wrong by it, and near enough for there to be times after it, which
+# the decisions that are made next need.
+_FAR_OFF = "3000"
+
+
 class OlderMining(ShiftlakeError):
     """A review is of a mining that is not, or is no longer, the sealed one."""
 
@@ -70,6 +75,10 @@ def check_event(review: Reviewed, event: Event, known: Mapping[str, Event]) -> N
                 " ".join(map(str, _what(event))),
             )
         return
+    if event.at >= _FAR_OFF:
+        raise _refused(
+            review, event, "A decision is of the far future.", f"before {_FAR_OFF}", event.at
+        )
     if event.kind == "undo":
         _check_undo(review, event, known)
         return

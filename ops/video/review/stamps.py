@@ -44,7 +44,4 @@ def _after(time: str) -> str:
     now = datetime.now(UTC).strftime(_TIME)
     if now > time:
         return now
-    try:
-        return (datetime.strptime(time, _TIME) + timedelta(microseconds=1)).strftime(_TIME)
-    except OverflowError:
-        return time
+    return (datetime.strptime(time, _TIME) + timedelta(microseconds=1)).strftime(_TIME)

@@ -7,15 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from ops.errors import ShiftlakeError
-from ops.shards.manifest import read_manifest
 from ops.storage import Root, paths
 from ops.storage.journal import Journal
 from ops.storage.stamp import folders_in
-from ops.video.mining.tables import dataset_of
 from ops.video.review.bulk import without_collection
 from ops.video.review.events import read_events
-from ops.video.review.frozen import DECISIONS, frozen_reviews, read_decisions
+from ops.video.review.frozen import DECISIONS, frozen_reviews, read_decisions, sealed_mining
 
 REVIEW_EVENTS = pa.schema(
     [
@@ -62,7 +59,7 @@ def review_events(root: Root) -> pa.Table:
     """
     parts = []
     for source in folders_in(root, paths.video()):
-        sealed = _sealed_version(root, source)
+        sealed = sealed_mining(root, source)
         for version in folders_in(root, paths.reviews(source)):
             with without_collection():
                 folder = paths.review_events(source, version)
@@ -86,7 +83,7 @@ def reviewed_frames(root: Root) -> pa.Table:
     """
     parts = []
     for source in folders_in(root, paths.video()):
-        sealed = _sealed_version(root, source)
+        sealed = sealed_mining(root, source)
         frozen = frozen_reviews(root, source)
         current = [each.version for each in frozen if each.mined_version == sealed][-1:]
         for each in frozen:
@@ -143,10 +140,3 @@ def _events_table(
         for field in REVIEW_EVENTS
     ]
     return pa.Table.from_arrays(arrays, schema=REVIEW_EVENTS)
-
-
-def _sealed_version(root: Root, source: str) -> str | None:
-    try:
-        return read_manifest(root, dataset_of(source)).version
-    except ShiftlakeError:
-        return None

@@ -9,23 +9,20 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from ops.catalog.classes import fingerprint
 from ops.errors import ShiftlakeError
 from ops.video.clip import Annotation, Clip, Segment
 from ops.video.frame_set import FrameSet
-from ops.video.official import read_pmsets
-from ops.video.published import frame_number
 from ops.video.sources.clip_key import clip_key
 from ops.video.sources.entry import ImagenetVidEntry
 from ops.video.sources.known import Known
+from ops.video.sources.published_sets import SNIPPET, by_snippet, incomplete, placed
 from ops.video.sources.source import LabelRule
 from ops.video.sources.vid_xml import LABEL_SPACE, read_frame
 
-_SNIPPET = re.compile(r"[A-Za-z0-9_-]{1,200}")
 _FRAME = re.compile(r"\d{1,9}")
 
 
@@ -76,19 +73,21 @@ class ImagenetVid(Known):
                 where=f"{self.name}: {self.annotations}",
                 remedy="remove one of them",
             )
+        # A published set of a snippet that is not here is a video that is missing, and no less.
+        found = {key: key for key in self._published or {}} | found
         return dict(sorted(found.items()))
 
     def _annotated(self) -> set[str]:
         """Snippets with a folder of annotations; those of train lie in one more folder."""
         tops = [each.name for each in self.annotations.iterdir() if each.is_dir()]
         if self.entry.split == "val":
-            return {name for name in tops if _SNIPPET.fullmatch(name)}
+            return {name for name in tops if SNIPPET.fullmatch(name)}
         return {
             f"{top}/{each.name}"
             for top in tops
-            if _SNIPPET.fullmatch(top)
+            if SNIPPET.fullmatch(top)
             for each in (self.annotations / top).iterdir()
-            if each.is_dir() and _SNIPPET.fullmatch(each.name)
+            if each.is_dir() and SNIPPET.fullmatch(each.name)
         }
 
     def _listed(self) -> set[str]:
@@ -104,7 +103,7 @@ class ImagenetVid(Known):
                     path = path.rpartition("/")[0] if self.entry.split == "val" else path
                     parts = path.split("/")
                     deep = 1 if self.entry.split == "val" else 2
-                    if len(parts) != deep or not all(map(_SNIPPET.fullmatch, parts)):
+                    if len(parts) != deep or not all(map(SNIPPET.fullmatch, parts)):
                         raise ShiftlakeError(
                             "A list of snippets cannot be read.",
                             expected="<snippet>/<frame> <number>"
@@ -126,19 +125,25 @@ class ImagenetVid(Known):
         snippet = self._of(self._snippets, key)
         video = snippet.rpartition("/")[2]
         path, file, problem = self._video(snippet)
-        positions = self._positions(path)
         found: list[Annotation] = []
+        where = f"Annotations/VID/{self.entry.split}/{snippet}"
         try:
+            positions = self._positions(path)
+            if positions is not None:
+                problem = incomplete((self._published or {}).get(key, ()), positions)
             for number, xml in self._files(snippet):
+                where = f"Annotations/VID/{self.entry.split}/{snippet}/{xml.name}"
                 at = number if positions is None else positions.get(number)
                 if at is None:
                     continue  # Of a frame that is not there nothing can be shown.
                 boxes = read_frame(xml).boxes
                 labels = tuple(sorted({box.label for box in boxes}))
                 found.append(Annotation(labels, frame=at, boxes=boxes))
-        except (ValueError, OSError) as error:
-            where = f"Annotations/VID/{self.entry.split}/{snippet}/{xml.name}"
+        except ValueError as error:
             found, problem = [], f"{where}: {error}"
+        except OSError as error:
+            # Without its name, which would tell where on this machine it lies.
+            found, problem = [], f"{where}: cannot be read, {error.strerror}"
         if not found and problem is None:
             problem = f"Annotations/VID/{self.entry.split}/{snippet} annotates no frame"
         segments = (Segment("", tuple(found)),)
@@ -189,10 +194,7 @@ class ImagenetVid(Known):
         files = self.entry.frame_sets
         if files is None:
             return None
-        found: dict[str, list[FrameSet]] = {}
-        for each in read_pmsets(self.folder / files.pmsets, self.folder / files.labels):
-            found.setdefault(clip_key(PurePosixPath(each.anchor).parts[-2]), []).append(each)
-        return found
+        return by_snippet(self.folder / files.pmsets, self.folder / files.labels)
 
     def frame_sets(self, key: str) -> tuple[FrameSet, ...] | None:
         """Published sets of a snippet, or None where the entry names none.
@@ -207,8 +209,8 @@ class ImagenetVid(Known):
         positions = self._positions(self._video(snippet)[0])
         if positions is None or all(number == at for number, at in positions.items()):
             return tuple(sets)
-        placed = (_placed(each, positions) for each in sets)
-        return tuple(each for each in placed if each is not None)
+        found = (placed(each, positions) for each in sets)
+        return tuple(each for each in found if each is not None)
 
     def fingerprint(self) -> str:
         """sha256 over the split, every annotation file and the published sets."""
@@ -230,17 +232,3 @@ class ImagenetVid(Known):
         }
         state.update(json.dumps(stated, sort_keys=True).encode())
         return state.hexdigest()
-
-
-def _placed(each: FrameSet, positions: Mapping[int, int]) -> FrameSet | None:
-    """A set whose frames are told by their places; None without its anchor."""
-    found = {
-        path: f"{path.rpartition('/')[0]}/{positions[frame_number(path)]:06d}.JPEG"
-        for path in (each.anchor, *each.neighbours)
-        if frame_number(path) in positions
-    }
-    if each.anchor not in found:
-        return None
-    labels = {place: each.labels[path] for path, place in found.items()}
-    neighbours = tuple(found[path] for path in each.neighbours if path in found)
-    return FrameSet(found[each.anchor], neighbours, labels)

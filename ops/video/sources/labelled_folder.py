@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from functools import cached_property
 from pathlib import Path
 
@@ -98,8 +99,19 @@ class LabelledFolder(Known):
         return tuple(name for name in names if self._path(name) is None)
 
     def _path(self, file: str) -> Path | None:
-        path = self.folder / self.entry.videos / file
+        base = self.folder / self.entry.videos
+        path = base / file
+        if not path.exists() and not file.isascii():
+            # macOS writes an umlaut as two characters, a spreadsheet as one.
+            path = base / self._spelled.get(_composed(file), file)
         return path if path.is_file() or path.is_dir() else None
+
+    @cached_property
+    def _spelled(self) -> dict[str, str]:
+        """Every name on disk that is not plain ASCII, by its composed form."""
+        base = self.folder / self.entry.videos
+        names = (path.relative_to(base).as_posix() for path in base.rglob("*"))
+        return {_composed(name): name for name in names if not name.isascii()}
 
     def fingerprint(self) -> str:
         """sha256 over the labels file and how it is to be understood."""
@@ -122,6 +134,10 @@ def _classes(space: str) -> str | None:
     if space not in NAMED:
         return None
     return fingerprint("ilsvrc" if space == ILSVRC else space)
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
 
 
 def _without_suffix(file: str) -> str:

@@ -139,7 +139,8 @@ def _csv(path: Path, text: str) -> Iterator[tuple[str, object]]:
         head = [name.strip() for name in next(reader, [])]
         strange = [name for name in head if name not in _COLUMNS]
         if "video" not in head or strange or len(set(head)) < len(head):
-            columns = f"the columns video and any of {', '.join(sorted(_COLUMNS - {'video'}))}"
+            others = ", ".join(sorted(_COLUMNS - {"video"}))
+            columns = f"the columns video and any of {others}, set apart by commas"
             raise ValueError(f"expected {columns}, not {', '.join(head)[:200] or 'nothing'}")
         line = reader.line_num + 1
         for cells in reader:

@@ -57,7 +57,10 @@ function passes(said) {
 
 async function draw() {
   const me = reviewer();
+  const asked = !find("#sign-in").hidden;
   find("#sign-in").hidden = Boolean(me);
+  // Only once: somebody may be elsewhere on the page when it is drawn again.
+  if (!me && !asked) find("#name").focus();
   find("#signed").hidden = !me;
   find("#who").textContent = me ?? "";
   const said = await ask("/status", {
