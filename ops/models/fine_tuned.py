@@ -165,5 +165,5 @@ def seen_in_training(root: Root, key: str, datasets: Iterable[str]) -> list[str]
     return [
         name
         for name in datasets
-        if name in (f"frame_sets/{source}", f"reviewed_frame_sets/{source}")
+        if name in (record.dataset, f"frame_sets/{source}", f"reviewed_frame_sets/{source}")
     ]

@@ -19,6 +19,7 @@ from ops.models.transform import Transform
 from ops.shards import Manifest, Sample, read_manifest, read_shard
 from ops.storage import Root
 from ops.storage.root import full_disk_explained
+from ops.video.published import video_of
 
 _THREADS = 4
 
@@ -145,7 +146,8 @@ def store_sets(
             count += len(frames)
             labels = tuple(tuple(map(int, frame.meta["labels"])) for frame in frames)
             offsets = tuple(map(_offset, frames))
-            video = str(frames[0].meta["source_key"])
+            meta = frames[0].meta
+            video = video_of(str(meta["benchmark"]), str(meta["source_key"]))
             sets.append(StoredSet(name, video, rows, offsets, labels))
     if not count:
         return StoredSets((), skipped, np.empty((0, *size, 3), np.uint8))

@@ -32,8 +32,22 @@ def tail(path: str) -> str:
 
 def frame_number(path: str) -> int:
     """Number of a frame in its video: the last digits of its name; 0 where it has none."""
-    digits = re.search(r"(\d+)\D*$", PurePosixPath(path).stem)
+    # At most as many as a number of 64 bits has: a name may be made of nothing else.
+    digits = re.search(r"(\d{1,18})\D*$", PurePosixPath(path).stem)
     return int(digits[1]) if digits else 0
+
+
+def video_of(benchmark: str, source_key: str) -> str:
+    """The video that a frame is of.
+
+    Parameters
+    ----------
+    benchmark : str
+    source_key : str
+        Of its sample. Those of YTBB-Robust name an anchor, ``<video>_<milliseconds>``, and up to
+        seven anchors are of one video.
+    """
+    return re.sub("_[0-9]+$", "", source_key) if benchmark == "ytbb_robust" else source_key
 
 
 def vid_robust_sets(pmsets: object, labels: object, where: str) -> tuple[FrameSet, ...]:

@@ -327,6 +327,15 @@ def test_a_reviewed_set_trains_on_accepted_frames_alone(root):
         tune(root, "brightness", "reviewed_frame_sets/made", name="second")
 
 
+def test_anchors_of_one_youtube_video_are_on_one_side(root):
+    sets = {f"v{n // 4}_{1000 * n}": ([n % 2], {0: 200, 1: 90}) for n in range(12)}
+    seal_sets(root, sets, "ytbb_robust/clean", "ytbb24")
+    add_model(root, "brightness", Brightness(gain=0.5), label_space="ytbb24")
+    record = tune(root, "brightness", "ytbb_robust/clean", held_out=0.3)
+    assert (len(record.held_out_videos), record.n_held_out, record.n_trained) == (1, 4, 8)
+    assert set(record.held_out_videos) < {"v0", "v1", "v2"}
+
+
 def test_videos_are_held_out_by_their_names_and_scored_as_the_evaluation_scores_them(root):
     mixed(root, clips=10)
     add_model(root, "brightness", Brightness(gain=0.5))

@@ -1,6 +1,7 @@
 """Frames of sealed shards by key: the bytes that were mined, or an error that names the shard."""
 
 import random
+import uuid
 from pathlib import Path
 
 import pytest
@@ -75,8 +76,10 @@ def test_from_s3_each_shard_is_copied_once(monkeypatch, tmp_path):
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
         monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
         monkeypatch.setenv("SHIFTLAKE_SCRATCH", str(tmp_path / "scratch"))
-        root = open_root("s3://lake/one")
-        root.fs.mkdir("lake")
+        # All servers of a process share their buckets.
+        bucket = f"lake-{uuid.uuid4().hex[:8]}"
+        root = open_root(f"s3://{bucket}/one")
+        root.fs.mkdir(bucket)
         mined_by_hand(root, per_shard=10)
         expected = frames(root)
         images = FrameImages(root, NAME, sha256_of(root))

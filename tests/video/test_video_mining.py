@@ -25,6 +25,7 @@ from ops.video.clip import Annotation, Segment
 from ops.video.frame_set import FrameSet
 from ops.video.frame_sets import read_frame_sets
 from ops.video.mining import MiningConfig, layout, mine, read_mined
+from ops.video.mining.identity import require_same, stamp_of
 from ops.video.sources import read_source
 
 NAME = "frame_sets/made"
@@ -368,6 +369,16 @@ def test_a_video_rewritten_while_it_is_mined_is_refused(
     with pytest.raises(ShiftlakeError, match=r"changed while it was mined[\s\S]*a\.mp4"):
         mine(root, CATALOG, source, workers=1)
     assert not root.exists(f"shards/{NAME}/manifest.json")
+
+
+def test_a_picture_rewritten_in_its_folder_is_noticed_as_well(tmp_path: Path) -> None:
+    folder = write_frame_folder(tmp_path / "a", frames=2).path
+    stamp = stamp_of(folder)
+    require_same(folder, stamp, "a")
+    first = folder / "000000.JPEG"
+    first.write_bytes(first.read_bytes() + b"\0")
+    with pytest.raises(ShiftlakeError, match="changed while it was mined"):
+        require_same(folder, stamp, "a")
 
 
 def test_a_table_that_was_touched_is_refused(root: Root, five: MadeSource) -> None:

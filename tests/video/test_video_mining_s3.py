@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,10 @@ def test_mining_onto_s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(layout, "SETS_A_SHARD", 1)
     try:
-        remote, local = open_root("s3://lake/team"), open_root(tmp_path / "lake")
-        remote.fs.mkdir("lake")
+        # All servers of a process share their buckets.
+        bucket = f"lake-{uuid.uuid4().hex[:8]}"
+        remote, local = open_root(f"s3://{bucket}/team"), open_root(tmp_path / "lake")
+        remote.fs.mkdir(bucket)
         source = MadeSource(dogs(tmp_path / "videos", "a", "b", "c"))
         made: list[str] = []
         mine_shard = shard.mine_shard

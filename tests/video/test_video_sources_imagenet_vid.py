@@ -13,6 +13,7 @@ from ops.catalog import classes
 from ops.errors import ShiftlakeError
 from ops.miniature import imagenet_vid
 from ops.video.clip import Box
+from ops.video.published import frame_number
 from ops.video.sources import VideoSource, read_source
 from ops.video.sources.vid_xml import parse_frame, read_frame
 
@@ -250,10 +251,27 @@ def test_published_offsets_are_not_bent_by_pictures_that_are_missing_between(sou
     assert clip.problem == "pictures between 5 and 9 of a published frame set are not there"
 
 
-@pytest.mark.parametrize("anchor", ["val/../000001.JPEG", "val/a b/000001.JPEG", "val/./1.JPEG/.."])
-def test_a_published_set_leads_out_of_no_folder(source, tmp_path, anchor):
-    with pytest.raises(ShiftlakeError, match="frame set is of no snippet"):
-        with_published(tmp_path, {anchor: []}).keys()
+@pytest.mark.parametrize(
+    ("anchor", "neighbours"),
+    [
+        ("val/../000001.JPEG", []),
+        ("val/a b/000001.JPEG", []),
+        ("val/./1.JPEG/..", []),
+        ("val/a/000001.JPEG", ["val/b/000002.JPEG"]),
+        ("val/a/000001.JPEG", ["000002.JPEG"]),
+        ("val/a/000001.JPEG", ["val/a/000002.JPEG", "val/a/2.JPEG"]),
+        ("val/a/000001.JPEG", ["val/a/frame-1.JPEG"]),
+    ],
+)
+def test_a_published_set_is_of_one_snippet_and_leads_nowhere_else(
+    source, tmp_path, anchor, neighbours
+):
+    with pytest.raises(ShiftlakeError, match="not of one snippet"):
+        with_published(tmp_path, {anchor: neighbours}).keys()
+
+
+def test_a_name_of_nothing_but_digits_is_a_number_all_the_same():
+    assert frame_number(f"val/a/{'0' * 6_000}17.JPEG") == 17
 
 
 def test_annotations_that_cannot_be_read_do_not_tell_where_they_lie(source, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""What ``video check`` sees: names as two systems spell them, empty files, boxes of other pixels."""
+"""What a look at a source sees: names as two systems spell them, empty files, boxes outside."""
 
 from __future__ import annotations
 

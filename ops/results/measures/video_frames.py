@@ -23,12 +23,10 @@ from ops.results.families import MINED
 from ops.results.inventory import Run
 from ops.results.measures.rows import rows_of
 from ops.results.measures.source import Source
+from ops.video.published import video_of
 
 # Every second and every fifth frame: a video of 30 frames a second as it were at 15 and at 6.
 _STEPS = {2: "every 2nd frame", 5: "every 5th frame"}
-
-# Each anchor of this set is named by its video and the time; its sets have no other name of it.
-_YTBB = "ytbb_robust"
 
 _SETS = "p.sample_key, p.frame_set, p.frame_offset, p.source_key"
 
@@ -155,13 +153,12 @@ def answers_of(source: Source, run: Run) -> Answers:
 
 def _seen(source: Source, run: Run) -> SeenFrames:
     rows = rows_of(source.connection, run, _SETS, where="p.frame_set IS NOT NULL")
-    video = rows["source_key"].astype(str)
-    if run.benchmark == _YTBB:
-        video = np.array([name.rpartition("_")[0] or name for name in video])
+    keys, which = np.unique(rows["source_key"].astype(str), return_inverse=True)
+    videos = np.array([video_of(run.benchmark, key) for key in keys.tolist()], np.str_)
     return SeenFrames(
         rows["sample_key"],
         FrameSetIndex.of(rows["frame_set"].astype(str), rows["frame_offset"]),
-        np.unique(video, return_inverse=True)[1],
+        np.unique(videos, return_inverse=True)[1][which],
         _coding(source, run) if run.benchmark == MINED else None,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 from ops.errors import ShiftlakeError
@@ -26,9 +27,17 @@ def sha256_of(path: Path) -> str:
 
 
 def stamp_of(path: Path) -> Stamp:
-    """Size and time of the last change, in nanoseconds; of a folder those of the folder itself."""
+    """Size and time of the last change, in nanoseconds; of a folder those of all its frames."""
     found = path.stat()
-    return found.st_size, found.st_mtime_ns
+    if path.is_file():
+        return found.st_size, found.st_mtime_ns
+    size, newest = 0, found.st_mtime_ns
+    with os.scandir(path) as frames:
+        for frame in frames:
+            if frame.name.lower().endswith(_FRAMES) and frame.is_file():
+                told = frame.stat()
+                size, newest = size + told.st_size, max(newest, told.st_mtime_ns)
+    return size, newest
 
 
 def require_same(path: Path, stamp: Stamp, name: str) -> None:
@@ -49,6 +58,5 @@ def require_same(path: Path, stamp: Stamp, name: str) -> None:
             expected=f"{stamp[0]:,} bytes, unchanged",
             found="no file" if now is None else f"{now[0]:,} bytes, written since",
             where=name,
-            remedy="mine again when it is no longer written; finished shards of the same videos "
-            "stay",
+            remedy="mine again when it is no longer written",
         )

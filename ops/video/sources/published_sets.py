@@ -21,16 +21,25 @@ def by_snippet(pmsets: Path, labels: Path) -> dict[str, list[FrameSet]]:
     Raises
     ------
     ShiftlakeError
-        If the files are not what they should be, or a set is of no snippet.
+        If the files are not what they should be, or a set is not of one snippet.
     """
     found: dict[str, list[FrameSet]] = {}
     for each in read_pmsets(pmsets, labels):
         snippet = PurePosixPath(each.anchor).parts[-2]
-        if not SNIPPET.fullmatch(snippet):
+        seen = {frame_number(each.anchor)}
+        for path in (each.anchor, *each.neighbours):
+            # Frames are found by the snippet of their anchor and a number of their own.
+            if (
+                SNIPPET.fullmatch(snippet)
+                and PurePosixPath(path).parts[-2:-1] == (snippet,)
+                and (path == each.anchor or frame_number(path) not in seen)
+            ):
+                seen.add(frame_number(path))
+                continue
             raise ShiftlakeError(
-                "A published frame set is of no snippet.",
-                expected="anchors as val/<snippet>/<frame, 6 digits>.JPEG",
-                found=each.anchor[:80],
+                "A published frame set is not of one snippet, each frame once.",
+                expected="paths as val/<snippet of the anchor>/<frame, 6 digits>.JPEG",
+                found=f"{path[:80]} in the set of {each.anchor[:80]}",
                 where=pmsets.name,
                 remedy="let frame_sets in source.yaml name the published files",
             )
