@@ -207,7 +207,8 @@ def _joined(root: Root, manifest: Manifest) -> Manifest:
             expected=f"{frames.name} of version {mined}",
             found=f"version {frames.version}",
             where=manifest.name,
-            remedy="carry the review over to the new frames, freeze it, and train on that",
+            remedy="train on the frames as they are reviewed now: shiftlake reviews carry "
+            f"{manifest.condition}, then shiftlake reviews freeze {manifest.condition}",
         )
     return frames
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ops.catalog import Catalog
+from ops.errors import ShiftlakeError
 from ops.metrics import forget_draws
 from ops.results.connection import open_views
 from ops.results.currency import Judged, judge
@@ -54,6 +55,10 @@ MEASURES: dict[str, Measure] = {
     "distorted": distortion.distorted,
 }
 
+# Of sources of one's own, whose tables may be damaged or behind: one that cannot be measured costs
+# the others nothing.
+APART = ("pm_k", "reviewed_pm_k")
+
 # Families of which some metrics are divided by those of an AlexNet.
 NORMALISED = ("imagenet_c", "mini_imagenet_c", "imagenet_p")
 
@@ -73,6 +78,12 @@ def compute_metrics(root: Root | str, catalog: Catalog) -> pa.Table:
     pyarrow.Table
         All metrics of all models, sorted. No image is read and no model is run; rows whose
         inputs are unchanged are kept, and where all are, nothing is written.
+
+    Raises
+    ------
+    ShiftlakeError
+        If rows contradict what is sealed. Where it is frame sets that cannot be measured, all else
+        is measured and stored by then.
     """
     root = open_root(root)
     inventory = take_inventory(root)
@@ -84,15 +95,19 @@ def compute_metrics(root: Root | str, catalog: Catalog) -> pa.Table:
         return before.table
     pending = [unit for unit in units if unit.inputs not in before.inputs]
     kept = pc.is_in(before.table["inputs"], value_set=pa.array(sorted(wanted), pa.string()))
-    rows = _measure(root, inventory, catalog, judged, pending) if pending else []
+    rows, failed = _measure(root, inventory, catalog, judged, pending) if pending else ([], {})
+    wanted -= failed.keys()
     computed = pa.Table.from_pylist(
         [{name: row.get(name) for name in METRICS.names} for row in rows], schema=METRICS
     )
     # One piece in one order: the bytes say nothing of what was kept and what was computed.
     table = pa.concat_tables([before.table.filter(kept).cast(METRICS), computed])
     table = table.sort_by([(name, "ascending") for name in _ORDER]).combine_chunks()
-    runs = frozenset((run.model, run.run_id) for unit in units for run in unit.runs)
+    done = [unit for unit in units if unit.inputs in wanted]
+    runs = frozenset((run.model, run.run_id) for unit in done for run in unit.runs)
     write_metrics(root, Measured(table, runs, wanted))
+    for error in failed.values():
+        raise error
     return table
 
 
@@ -196,15 +211,22 @@ def _clean_of(inventory: Inventory, runs: dict[str, Run]) -> dict[str, Run]:
 
 def _measure(
     root: Root, inventory: Inventory, catalog: Catalog, judged: Judged, units: list[Unit]
-) -> list[Row]:
-    """Rows of the units, model by model: each model has a connection with its own files alone."""
+) -> tuple[list[Row], dict[str, ShiftlakeError]]:
+    """Rows of the units, and what is wrong with others by their inputs.
+
+    Model by model: each has a connection with its own files alone.
+    """
+    import duckdb
+
     # The same inventory: a run sealed meanwhile must not take the place of a planned one.
     place = {name: i for i, name in enumerate(zip(*_names(judged), strict=True))}
     table = judged.table.combine_chunks()
     by_model: dict[str, list[Unit]] = defaultdict(list)
     for unit in units:
         by_model[unit.model].append(unit)
-    rows, known = [], Known()
+    rows: list[Row] = []
+    failed: dict[str, ShiftlakeError] = {}
+    known = Known()
     try:
         for own in by_model.values():
             over = [run for unit in own for runs in unit.normalisers for run in runs]
@@ -219,12 +241,32 @@ def _measure(
             with open_views(root, inventory, catalog, judged=some) as connection:
                 source = Source(connection, known)
                 for family, measure in MEASURES.items():
-                    if of_family := [unit for unit in own if unit.family == family]:
+                    of_family = [unit for unit in own if unit.family == family]
+                    if family in APART:
+                        for unit in of_family:
+                            try:
+                                rows += measure(source, [unit])
+                            except ShiftlakeError as error:
+                                failed[unit.inputs] = error
+                            except duckdb.Error as error:
+                                failed[unit.inputs] = _unmeasured(unit.runs[0], error)
+                    elif of_family:
                         rows += measure(source, of_family)
                 source.keep(over)
     finally:
         forget_draws()
-    return rows
+    return rows, failed
+
+
+def _unmeasured(run: Run, error: Exception) -> ShiftlakeError:
+    """What DuckDB says of a table of videos or reviews that it was refused."""
+    return ShiftlakeError(
+        "Frame sets cannot be measured; all else is.",
+        expected="the tables beside the frames as they were sealed",
+        found=str(error),
+        where=f"{run.model} on {run.dataset}, run {run.run_id}",
+        remedy="mine the source again, or freeze its review again: no model has to be run again",
+    )
 
 
 def _names(judged: Judged) -> list[list[str]]:

@@ -82,10 +82,12 @@ class FrameImages:
         if self._sha256 is not None and key not in self._sha256:
             raise KeyError(key)
         entry = self._entry(key)
-        extension, offset, size = self._index(entry)[key]
-        with self._files[entry.name].open("rb") as file:
-            file.seek(offset)
-            data = file.read(size)
+        try:
+            data, extension, size = self._stored(entry, key)
+        except FileNotFoundError:
+            # Copies in scratch are others' as well: an evaluation removes what it is done with.
+            self._forget(entry)
+            data, extension, size = self._stored(entry, key)
         found = hashlib.sha256(data).hexdigest()
         wanted = found if self._sha256 is None else self._sha256[key]
         if len(data) != size or found != wanted:
@@ -98,6 +100,13 @@ class FrameImages:
                 f"{len(data):,} bytes, sha256 {found[:16]}",
             )
         return data, extension
+
+    def _stored(self, entry: ShardEntry, key: str) -> tuple[bytes, str, int]:
+        """What lies where the image of a key is, its extension, and the size it has to have."""
+        extension, offset, size = self._index(entry)[key]
+        with self._files[entry.name].open("rb") as file:
+            file.seek(offset)
+            return file.read(size), extension, size
 
     def _entry(self, key: str) -> ShardEntry:
         with self._lock:

@@ -6,8 +6,9 @@ themselves are named as the annotations name them, by the last two parts of thei
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from ops.catalog import classes
@@ -204,7 +205,7 @@ def initial_labels(rows: Iterable[Sequence[str]], where: str) -> dict[str, int]:
     """
     count = len(classes.video("ytbb24").names)
     found: dict[str, int] = {}
-    for line, row in enumerate(rows, 1):
+    for line, row in enumerate(_rows(rows, where), 1):
         if len(row) != 3 or not (row[1].isascii() and row[1].isdigit()):
             continue
         text = row[2].strip()
@@ -216,6 +217,13 @@ def initial_labels(rows: Iterable[Sequence[str]], where: str) -> dict[str, int]:
         expected = "rows of a YouTube id, a time in milliseconds and a class"
         raise _odd("the table of anchors", expected, "none", where)
     return found
+
+
+def _rows(rows: Iterable[Sequence[str]], where: str) -> Iterator[Sequence[str]]:
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise _odd("the table of anchors", "CSV", str(error), where) from error
 
 
 def distinct(sets: Sequence[FrameSet], where: str) -> tuple[FrameSet, ...]:

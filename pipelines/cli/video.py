@@ -143,11 +143,12 @@ def mine(
     out.print(f"{manifest.name}: sealed {_mined(root, name)}", highlight=False)
     if stated:
         out.print(
-            "These options are not in source.yaml: Materialize, and mining again without them, "
-            "replaces what was mined.",
+            "These options are not in source.yaml: to materialize video/frame_sets, or to mine "
+            "without them, replaces what was mined.",
             highlight=False,
         )
     out.print(f"shiftlake review {name} lets people look at them", highlight=False)
+    tell_of_decisions(root, name, manifest.version)
 
 
 @video.command()
@@ -187,6 +188,23 @@ def official(
         numbers = (found.sets, found.pairs, found.frames, found.empty, found.folders)
         table.add_row(name, *(f"{number:,}" for number in numbers), each)
     out.print(table)
+
+
+def tell_of_decisions(root: Root, name: str, version: str) -> None:
+    """Say that people decided on another mining, while nobody has on this one."""
+    from ops.storage import paths
+    from ops.storage.journal import Journal
+    from ops.video.review import older_minings
+
+    older = older_minings(root, name, version)
+    if older and not Journal(root, paths.review_events(name, version)).read():
+        n = next(iter(older.values()))
+        out.print(
+            f"{n:,} events of its review are about frames mined before: shiftlake reviews carry "
+            f"{name} takes over what is still the same",
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def _changed(mining: Any, changes: dict[str, Any]) -> Any:

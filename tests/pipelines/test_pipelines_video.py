@@ -132,13 +132,27 @@ def test_mining_again_changes_nothing(mined, definitions, instance):
     assert shown(again, ("video", "frame_sets"))["sealed_before"].value is True
 
 
-def test_a_new_source_gets_its_partition_and_one_run(lake):
+def test_a_new_source_gets_its_partition_and_one_run(lake, tmp_path):
+    empty = Lake(root=str(tmp_path / "lake"), videos=lake.videos, workers=1)
+    with dg.DagsterInstance.ephemeral() as fresh:
+        context = dg.build_sensor_context(instance=fresh, definitions=build_definitions(lake=empty))
+        found = new_video_sources(context, lake=empty)
+        assert [request.partition_key for request in found.run_requests] == [SOURCE]
+        assert found.asset_events == []
+        fresh.add_dynamic_partitions("video_source", [SOURCE])
+        assert isinstance(new_video_sources(context, lake=empty), dg.SkipReason)
+
+
+def test_what_is_mined_already_is_not_mined_again_by_itself(mined, lake):
+    """It may have been with other options, and be under review."""
+    version = read_manifest(lake.open(), f"frame_sets/{SOURCE}").version
     with dg.DagsterInstance.ephemeral() as fresh:
         context = dg.build_sensor_context(instance=fresh, definitions=build_definitions(lake=lake))
         found = new_video_sources(context, lake=lake)
-        assert [request.partition_key for request in found.run_requests] == [SOURCE]
-        fresh.add_dynamic_partitions("video_source", [SOURCE])
-        assert isinstance(new_video_sources(context, lake=lake), dg.SkipReason)
+    assert found.run_requests == []
+    assert [request.partition_keys for request in found.dynamic_partitions_requests] == [[SOURCE]]
+    (told,) = found.asset_events
+    assert (told.partition, told.metadata["version"].value) == (SOURCE, version)
 
 
 def test_a_frozen_review_becomes_a_new_version_and_is_asked_for_once(
@@ -188,6 +202,17 @@ def test_a_frozen_review_becomes_a_new_version_and_is_asked_for_once(
     manifest = read_manifest(root, f"reviewed_frame_sets/{SOURCE}")
     assert manifest.parameters["frozen_version"] == second.version
     assert manifest.n_samples == accepted - 1
+
+    # Dagster runs a key once: the first version must be asked for under another one.
+    review.undo("ada")
+    review.undo("ada")
+    assert freeze(root, SOURCE, lake.load()).version == first.version
+    instance.add_dynamic_partitions("video_source", ["damaged"])
+    root.write_bytes("video/damaged/frozen/0123456789abcdef/freeze.json", b"{")
+    (back,) = frozen_reviews(context, lake=lake).run_requests
+    root.remove("video/damaged/frozen/0123456789abcdef/freeze.json")
+    instance.delete_dynamic_partition("video_source", "damaged")
+    assert back.run_key != request.run_key
 
 
 def test_a_labels_file_that_cannot_be_read_fails_its_run_and_says_why(tmp_path):

@@ -15,6 +15,7 @@ from ops.shards.manifest import read_manifest
 from ops.storage import open_root
 from ops.video.review import Review
 from pipelines.cli.main import app
+from pipelines.cli.video import tell_of_decisions
 from pipelines.review_page.recording import record_all
 
 
@@ -77,14 +78,21 @@ def test_what_is_exported_is_imported_elsewhere_and_twice_adds_nothing(lake, tmp
     assert names == {"Ann", "them"}
 
 
-def test_decisions_are_carried_to_a_mining_with_the_same_pictures(lake):
+def test_decisions_are_carried_to_a_mining_with_the_same_pictures(lake, capsys):
     decide(lake)
     old = read_manifest(lake, "frame_sets/clips").version
     with pytest.raises(ShiftlakeError, match="Nothing was decided on an older mining"):
         run("carry", "clips")
     mined_by_hand(lake, n_sets=4)
+    new = read_manifest(lake, "frame_sets/clips").version
+    capsys.readouterr()
+    tell_of_decisions(lake, "clips", new)
+    assert "15 events of its review" in capsys.readouterr().out
     assert f"mining {old}, older: 15 events" in run("status", "clips")
     assert f"{old}: 15 decisions taken over" in run("carry", "clips")
+    capsys.readouterr()
+    tell_of_decisions(lake, "clips", new)
+    assert capsys.readouterr().out == ""
     assert "0 decisions taken over, 15 were known" in run("carry", "clips", old)
 
 

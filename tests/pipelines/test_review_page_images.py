@@ -85,7 +85,11 @@ def test_from_s3_each_shard_is_copied_once(monkeypatch, tmp_path):
         images = FrameImages(root, NAME, sha256_of(root))
         assert all(images.read(key)[0] == data for key, data in expected.items())
         copies = list((tmp_path / "scratch").rglob("cache/*"))
-        assert len(copies) == len(read_manifest(root, NAME).shards) == 2
+        manifest = read_manifest(root, NAME)
+        assert len(copies) == len(manifest.shards) == 2
+        # As an evaluation on this machine does with shards that it is done with.
+        root.drop_copy(paths.shard(NAME, manifest.shards[0].name))
+        assert all(images.read(key)[0] == data for key, data in expected.items())
     finally:
         server.stop()
 

@@ -260,7 +260,7 @@ def test_detectors_are_shown_by_one_rule_with_anchors_beside_worst_frames():
     connection.execute(
         "CREATE TABLE detection_metrics (model VARCHAR, benchmark VARCHAR, condition VARCHAR, "
         "variant VARCHAR, rule VARCHAR, metric VARCHAR, k BIGINT, value DOUBLE, ci_lo DOUBLE, "
-        "ci_hi DOUBLE, n BIGINT)"
+        "ci_hi DOUBLE, n BIGINT, stale BOOLEAN)"
     )
     assert detection_table(connection) is None
     for variant, rule, metric, k, value in (
@@ -274,12 +274,14 @@ def test_detectors_are_shown_by_one_rule_with_anchors_beside_worst_frames():
     ):
         connection.execute(
             "INSERT INTO detection_metrics VALUES ('frcnn', 'frame_sets', 'street_scenes', ?, ?, "
-            "?, ?, ?, 0.1, 0.9, 1109)",
-            [variant, rule, metric, k, value],
+            "?, ?, ?, 0.1, 0.9, 1109, ?)",
+            [variant, rule, metric, k, value, variant == "localisation"],
         )
     rows = detection_table(connection).rows
     assert [str(cell) if cell is not None else None for cell in rows[0]] == [
         "frcnn", "street scenes, as mined", "detection", "84.46", "65.15", "19.31", "10",
     ]  # fmt: skip
     assert str(rows[1][3]) == "81.00"
+    assert rows[0][3].note == "n = 1,109 sets; 101-point"
+    assert rows[1][3].note == "n = 1,109 sets; 11-point; stale"
     assert len(rows) == 2

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from ops.errors import ShiftlakeError
@@ -22,6 +23,7 @@ from ops.metrics.detection import (
     pm_k_map,
 )
 from ops.results import query
+from ops.results.bundle import export_results
 from ops.results.connection import connect
 from ops.results.detection_metrics import compute_detection_metrics, read_detection_metrics
 from ops.storage import open_root
@@ -258,6 +260,26 @@ def test_sql_sees_the_table(lake):
     assert [row[0] for row in rows] == list(range(REACH + 1))
     assert {row[2] for row in rows} == {False}
     assert "pm0_map50" in str(query(root, "SELECT DISTINCT metric FROM detection_metrics"))
+
+
+def test_a_bundle_takes_detectors_along(lake, catalog, tmp_path):
+    root, _, _, folder = lake
+    _import(root, folder, seed=1, model="other")
+    compute_detection_metrics(root)
+    for chosen, names in (((), ["found", "other"]), (("oth*",), ["other"])):
+        export_results(root, catalog, tmp_path / "bundle", models=chosen, rows=False)
+        table = pq.read_table(tmp_path / "bundle/tables/detection_metrics.parquet")
+        assert sorted(set(table["model"].to_pylist())) == names
+
+
+def test_the_asset_shows_the_anchors_and_the_largest_k_that_was_mined(lake):
+    from assets.lake import Lake
+    from assets.pm_k import pmk_detection
+
+    shown = pmk_detection(Lake(root=lake[0].url)).metadata["detection"].value.records
+    reach = f"pm{REACH}_map50"
+    assert {row.data["metric"] for row in shown} == {"pm0_map50", reach, "pm_map50_drop"}
+    assert len(shown) == 3 * 3
 
 
 def test_the_commands(lake, monkeypatch):

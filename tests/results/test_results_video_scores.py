@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from made_lake import video_rows
+from made_lake import made_logits, rows_of, video_rows
 from made_video import answers, frame, mined, reviewed
 
 from ops.errors import ShiftlakeError
 from ops.metrics import clopper_pearson
 from ops.results import compare, compute_metrics, connect
+from ops.results.metrics_file import read_metrics
 from ops.video.cataloguing import catalogued
 
 DOG, CAT, COW = 8, 9, 7
@@ -264,6 +265,30 @@ def test_a_changed_table_is_refused_and_the_others_are_not_read(judged):
         assert con.execute("SELECT count(*) FROM frame_pairs").fetchone() == (9,)
         with pytest.raises(Exception, match="not the one that was sealed"):
             con.execute("SELECT count(DISTINCT sample_key) FROM frames").fetchone()
+
+
+def test_a_source_that_is_damaged_is_named_and_costs_the_others_nothing(judged, catalog):
+    lake, frames, preds, _ = judged
+    val = lake.dataset("imagenet_1k/val", 2)
+    lake.run(lake.model("m"), val, rows_of([1, 2], made_logits([1, 2], 0)))
+    manifest = mined(lake, "other", frames)
+    lake.run(lake.model("m"), manifest, answers(frames, preds))
+    path = f"video/other/mined/{manifest.version}/frames.parquet"
+    whole = lake.root.read_bytes(path)
+    lake.root.write_bytes(path, b"PAR1")
+    for _ in range(2):
+        with pytest.raises(ShiftlakeError, match="m on frame_sets/other") as refused:
+            compute_metrics(lake.root, catalog)
+        assert "not the one that was sealed" in str(refused.value)
+        found = read_metrics(lake.root).table.select(["benchmark", "condition"]).to_pylist()
+        assert {(row["benchmark"], row["condition"]) for row in found} == {
+            ("frame_sets", "zoo"),
+            ("reviewed_frame_sets", "zoo"),
+            ("imagenet_1k", "val"),
+        }
+    lake.root.write_bytes(path, whole)
+    found = compute_metrics(lake.root, catalog)
+    assert "other" in found["condition"].to_pylist()
 
 
 def test_two_models_are_compared_on_what_a_review_left(judged, catalog):

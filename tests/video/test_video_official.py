@@ -192,6 +192,7 @@ GOOD = {"key": ANCHOR, "labels": [0], "notes": ""}
         (store(GOOD), store(), "v,0,24\n", "line 1: a class, 0 to 23"),
         (store(GOOD), store(), "v,0,cat\n", "line 1: a class, 0 to 23"),
         (store(GOOD), store(), "", "rows of a YouTube id"),
+        (store(GOOD), store(), "v" * 200_000 + ",0,1\n", "the table of anchors: CSV"),
     ],
 )
 def test_label_stores_of_another_shape_are_told(tmp_path, anchors, pairs, table, expected):

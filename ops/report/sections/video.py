@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from ops.catalog import Catalog
 from ops.report.cast import Cast
@@ -95,7 +96,7 @@ def _pair(flip: Flip, pictures: dict[Wanted, Found]) -> Pair:
     name = frame_set_name(flip.benchmark, flip.condition)
     away = f"{flip.offset:+d} frame{'s' * (abs(flip.offset) != 1)}".replace("-", "−")
     return Pair(
-        f"{name}: {flip.frame_set}",
+        f"{name}: {unquote(flip.frame_set)}",
         _picture(flip.anchor, pictures, "right", "anchor"),
         _picture(flip.frame, pictures, "wrong", f"{away}, shows {flip.label}"),
     )

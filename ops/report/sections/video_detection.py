@@ -21,7 +21,7 @@ def detection_table(connection: duckdb.DuckDBPyConnection) -> Table | None:
     rows = connection.execute(
         """
         SELECT model, benchmark, condition, variant, rule, metric, k, 100 * value, 100 * ci_lo,
-            100 * ci_hi, n
+            100 * ci_hi, n, stale
         FROM detection_metrics WHERE value IS NOT NULL ORDER BY ALL
         """
     ).fetchall()
@@ -31,9 +31,11 @@ def detection_table(connection: duckdb.DuckDBPyConnection) -> Table | None:
     preferred = {row[:4] for row in rows if row[4] == _RULE}
     rows = [row for row in rows if row[4] == _RULE or row[:4] not in preferred]
     found: dict[_Key, dict[tuple[str, int], Number]] = defaultdict(dict)
-    for model, benchmark, condition, variant, rule, metric, k, value, lo, hi, n in rows:
-        number = Number(value, lo, hi, f"n = {n:,} sets; {rule}")
-        found[model, benchmark, condition, variant, rule][metric, int(k or 0)] = number
+    for *key, metric, k, value, lo, hi, n, stale in rows:
+        model, benchmark, condition, variant, rule = key
+        note = f"n = {n:,} sets; {rule}{'; stale' if stale else ''}"
+        own = found[model, benchmark, condition, variant, rule]
+        own[metric, int(k or 0)] = Number(value, lo, hi, note)
     body: list[list[Cell]] = []
     for (model, benchmark, condition, variant, _), own in sorted(found.items()):
         reach = max(k for _, k in own)
@@ -52,6 +54,6 @@ def detection_table(connection: duckdb.DuckDBPyConnection) -> Table | None:
     ]  # fmt: skip
     caption = (
         "Detectors: mean average precision at IoU 0.5, in %, on anchors and on the worst frame of "
-        "each set; intervals draw sets, paired"
+        "each set; intervals draw videos, paired"
     )
     return Table("video-detection", columns, body, caption)

@@ -31,6 +31,7 @@ from ops.results.bundle.manifest import (
 from ops.results.bundle.written_tables import write_database, write_tables
 from ops.results.connection import open_views
 from ops.results.currency import standings
+from ops.results.detection_metrics import read_detection_metrics
 from ops.results.inventory import Inventory, Run, take_inventory
 from ops.results.measures.unit import DEFINITIONS
 from ops.storage import Root, open_root, paths
@@ -72,7 +73,8 @@ def export_results(
         New, empty, an older bundle, which is replaced, or one that was not finished. Local or
         ``s3://``, and outside the storage root. Files that belong to no bundle stay.
     models : sequence of str
-        Names or patterns; all models by default. Results published elsewhere are always in it.
+        Names or patterns of models and detectors; all by default. Results published elsewhere are
+        always in it.
     rows : bool
         Whether to add the predictions of the current runs, as they are stored. Without them the
         bundle cannot be imported again. Logits are never in it.
@@ -96,7 +98,9 @@ def export_results(
     root, bundle = open_root(root), open_root(folder)
     check_folder(root, bundle)
     inventory = take_inventory(root)
-    chosen = _chosen(inventory, models)
+    detectors = read_detection_metrics(root)["model"].to_pylist()
+    known = {*inventory.models, *(run.model for run in inventory.runs), *detectors}
+    chosen = _chosen(known, models)
     judged = [s for s in standings(inventory) if s.current and s.run.model in chosen]
     with tempfile.TemporaryDirectory(prefix="shiftlake-bundle-") as scratch:
         staged = Path(scratch)
@@ -132,8 +136,8 @@ def export_results(
     return Bundle(bundle.url, tuple(chosen), len(judged), len(counts), len(written), total)
 
 
-def _chosen(inventory: Inventory, patterns: Sequence[str]) -> list[str]:
-    known = sorted({*inventory.models, *(run.model for run in inventory.runs)})
+def _chosen(names: set[str], patterns: Sequence[str]) -> list[str]:
+    known = sorted(names)
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in known):
             raise ShiftlakeError(

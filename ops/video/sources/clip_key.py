@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 
 # Longer keys would, with what comes behind them, leave no room in the name of an unpacked file.
 _MOST = 120
@@ -11,6 +12,8 @@ _MOST = 120
 MOST_BYTES = 255
 
 
+# A file of labels names each video once for every one of its frames.
+@lru_cache(maxsize=1024)
 def clip_key(name: str) -> str:
     """Percent-encode all but ASCII letters, digits, ``_`` and ``-``.
 
@@ -31,6 +34,7 @@ def clip_key(name: str) -> str:
     return f"{head}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
 
+@lru_cache(maxsize=1024)
 def refusal(name: str) -> str | None:
     """Why a name is no path to a video below a folder, or None if it is one.
 
