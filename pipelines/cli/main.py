@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 
 import typer
 from rich.console import Console
@@ -53,8 +52,6 @@ instance.add_commands(app)
 
 def main() -> None:
     """Run the command line; a problem a user can act on is printed, not traced."""
-    # Partitioned checks and single-run backfills are marked so; constraints.txt pins them.
-    warnings.filterwarnings("ignore", message=".*is currently in (beta|preview).*")
     try:
         app()
     except ShiftlakeError as error:
