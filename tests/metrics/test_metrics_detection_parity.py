@@ -112,6 +112,14 @@ def test_a_box_found_twice_is_one_hit():
     assert frame_average_precision(matched, 1)[0] == 1.0
 
 
+def test_half_of_a_box_finds_it_and_less_does_not():
+    truth = truth_of([(0, 0, (0.0, 0.0, 10.0, 10.0)), (1, 0, (0.0, 0.0, 10.0, 10.0))])
+    found = found_of([(0, 0, (0.0, 0.0, 10.0, 5.0), 0.5), (1, 0, (0.0, 0.0, 10.0, 4.99), 0.5)])
+    matched = match(truth, found)
+    assert matched.hit.tolist() == [True, False]
+    assert hits(matched) == Reference(truth, found, 2).hits([0, 1])
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_overlap_has_the_bits_of_pycocotools(seed):

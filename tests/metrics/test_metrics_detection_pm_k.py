@@ -234,6 +234,9 @@ def test_only_the_surest_of_overlapping_boxes_is_kept_whatever_its_class():
     )
     kept = suppressed(found)
     assert [kept.frame.tolist(), kept.label.tolist()] == [[0, 0, 1], [1, 0, 0]]
+    # Half of a box is not more than half of it.
+    halves = found_of([(0, 0, (0.0, 0.0, 10.0, 10.0), 0.9), (0, 0, (0.0, 0.0, 10.0, 5.0), 0.5)])
+    assert suppressed(halves).score.tolist() == [0.9, 0.5]
 
 
 @settings(max_examples=60, deadline=None)

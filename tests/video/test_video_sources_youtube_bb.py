@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 from made_sources import BB, with_yaml, youtube_bb_source
 
+from ops import catalog
 from ops.catalog import classes
 from ops.errors import ShiftlakeError
 from ops.miniature import youtube_bb
+from ops.storage import open_root
 from ops.video.clip import Annotation, Box
+from ops.video.mining import mine
 from ops.video.sources import VideoSource, read_source, ytbb_tables
 
 ROW = "AAAAAAAAAAA,1067,17,zebra,0,present,0.1,0.8,0.25,0.9\n"
@@ -107,9 +110,13 @@ def test_other_containers_count_and_what_a_downloader_leaves_does_not(tmp_path):
     again = read_source(tmp_path, "own")
     assert again.clip("AAAAAAAAAAA").file == "AAAAAAAAAAA.WEBM"
     (videos / "AAAAAAAAAAA.mkv").write_bytes(b"x")
-    twice = read_source(tmp_path, "own").clip("AAAAAAAAAAA")
-    assert twice.path is None
+    both = read_source(tmp_path, "own")
+    twice = both.clip("AAAAAAAAAAA")
     assert "AAAAAAAAAAA.WEBM, AAAAAAAAAAA.mkv" in str(twice.problem)
+    assert (twice.file, both.missing()) == ("AAAAAAAAAAA", ()), "it is there, but which one is it"
+    with pytest.raises(ShiftlakeError, match="expected one video AAAAAAAAAAA") as caught:
+        mine(open_root(tmp_path / "lake"), catalog.load(), both, workers=1)
+    assert "{'failed': 1}" in str(caught.value.found)
 
 
 def test_packing_and_the_order_of_tables_make_no_difference(made, tmp_path):

@@ -111,13 +111,13 @@ class YoutubeBb(Known):
             segments = _segments(rows)
         except ValueError as error:
             segments, problem = (), str(error)
-        path = files[0] if len(files) == 1 else None
-        file = path.name if path is not None else video
+        path = files[0] if files else None
+        file = files[0].name if len(files) == 1 else video
         return Clip(key, video, file, path, segments, dense=False, problem=problem)
 
     def missing(self) -> tuple[str, ...]:
-        """YouTube ids of which not one video is in the folder, ascending."""
-        return tuple(key for key in self._rows if len(self._files.get(key, ())) != 1)
+        """YouTube ids of which no video is in the folder, ascending."""
+        return tuple(key for key in self._rows if key not in self._files)
 
     def fingerprint(self) -> str:
         """sha256 over the tables, whether packed or not, in any order."""
