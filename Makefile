@@ -14,8 +14,9 @@ dev: $(READY)
 	$(BIN)/shiftlake dev
 
 test: $(READY)-test lint
-# A file at a time to each core, those that run the whole flow first: they take longest.
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder tests/pipelines tests
+# A file at a time to each process, those that run the whole flow first: they take longest. One process
+# more than there are cores, since many tests wait for servers, browsers and daemons.
+	$(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c "import os; print(os.cpu_count() + 1)") --dist loadfile --no-loadscope-reorder tests/pipelines tests
 
 test-slow: $(READY)-test
 	$(BIN)/python -m pytest -m slow

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -49,7 +48,6 @@ class ReviewServer:
 
     def kill(self) -> None:
         if self.process is not None and self.process.poll() is None:
-            self.signal(signal.SIGCONT)
             self.process.kill()
             self.process.wait(timeout=10)
 

@@ -16,6 +16,7 @@ from ops.shards import read_manifest
 from ops.storage import open_root
 from ops.video.sources import read_source
 from pipelines.cli import video
+from pipelines.cli.terminal import out
 
 app = typer.Typer()
 video.add_commands(app)
@@ -32,6 +33,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SHIFTLAKE_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("SHIFTLAKE_VIDEOS", str(tmp_path / "videos"))
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
+    # Where tests run side by side a terminal of 80 columns is simulated, which cuts tables.
+    monkeypatch.setattr(out, "width", 140)
     return tmp_path
 
 
