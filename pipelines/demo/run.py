@@ -61,6 +61,7 @@ def run_demo_here() -> None:
         "The page of all this:  [bold]make dev[/bold]   (then http://127.0.0.1:3000)\n"
         "In SQL:                [bold].venv/bin/shiftlake sql "
         '"SELECT * FROM leaderboard"[/bold]\n'
+        "Review frames:         [bold].venv/bin/shiftlake review filmed_things[/bold]\n"
         f"The data:              {place.root}",
         highlight=False,
     )
@@ -71,7 +72,10 @@ def _show(root: Root) -> None:
     out.print("\nThe gate: is the candidate, a network with one class forgotten, no worse?")
     for row in read_gate(root).to_pylist():
         out.print(_verdict(row), highlight=False)
-    out.print("\nFlicker: the anchor alone (pm-0), and the worst frame within 10 of it (pm-10)")
+    out.print(
+        "\nFlicker: the anchor alone (pm-0), and the worst frame within 10 of it (pm-10). The review "
+        "was recorded by a script that knows the drawings."
+    )
     for line in pm_k_lines(root, catalogued(root, load())):
         out.print(line, highlight=False)
 
