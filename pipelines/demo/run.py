@@ -73,8 +73,8 @@ def _show(root: Root) -> None:
     for row in read_gate(root).to_pylist():
         out.print(_verdict(row), highlight=False)
     out.print(
-        "\nFlicker: the anchor alone (pm-0), and the worst frame within 10 of it (pm-10). The review "
-        "was recorded by a script that knows the drawings."
+        "\nFlicker: the anchor alone (pm-0), and the worst frame within 10 of it (pm-10). "
+        "The review was recorded by a script that knows the drawings."
     )
     for line in pm_k_lines(root, catalogued(root, load())):
         out.print(line, highlight=False)
