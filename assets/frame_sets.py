@@ -8,10 +8,11 @@ from typing import Any
 import dagster as dg
 
 from assets.lake import Lake
-from assets.partitions import FRAME_SETS, VIDEO_SOURCES
+from assets.partitions import VIDEO_SOURCES
 from assets.sources import OWNERS
 from ops.shards import Manifest, has_manifest, read_manifest
 from ops.storage import Root
+from ops.video.datasets import mined_dataset
 from ops.video.mining.tables import read_mined
 from ops.video.sources import VideoSource, read_source
 
@@ -108,7 +109,7 @@ def frame_sets(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[Any]:
 
     root, catalog = lake.open(), lake.load()
     source = opened_source(lake, context.partition_key)
-    name = f"{FRAME_SETS}/{context.partition_key}"
+    name = mined_dataset(context.partition_key)
     before = read_manifest(root, name).version if has_manifest(root, name) else None
     started = time.monotonic()
     manifest = mine(root, catalog, source, workers=lake.processes, log=context.log.info)

@@ -6,20 +6,21 @@ import dagster as dg
 
 from assets.suites import suites
 from ops.catalog import Catalog
-
-# The mined sets of every video source; they are known once they are sealed.
-FRAME_SETS = "frame_sets"
+from ops.video.datasets import MINED
 
 MODELS = dg.DynamicPartitionsDefinition(name="model")
 BENCHMARKS = dg.StaticPartitionsDefinition(
-    [*(name for name, suite in suites().items() if suite.evaluated), FRAME_SETS]
+    [*(name for name, suite in suites().items() if suite.evaluated), MINED]
 )
 PREDICTIONS = dg.MultiPartitionsDefinition({"benchmark": BENCHMARKS, "model": MODELS})
 VIDEO_SOURCES = dg.DynamicPartitionsDefinition(name="video_source")
 
 
 def datasets_of(catalog: Catalog, benchmark: str) -> list[str]:
-    """Names of the datasets that a partition of predictions stands for."""
-    if benchmark == FRAME_SETS:
-        return [spec.name for spec in catalog.datasets.values() if spec.family == FRAME_SETS]
+    """Names of the datasets that a partition of predictions stands for.
+
+    The mined sets of video sources are one partition; they are known once they are sealed.
+    """
+    if benchmark == MINED:
+        return [spec.name for spec in catalog.datasets.values() if spec.family == MINED]
     return [spec.name for spec in suites()[benchmark].specs]

@@ -4,10 +4,11 @@ import dagster as dg
 
 from assets.frame_sets import FRAME_SETS_KEY
 from assets.lake import Lake
-from assets.partitions import FRAME_SETS, VIDEO_SOURCES
+from assets.partitions import VIDEO_SOURCES
 from ops.errors import ShiftlakeError
 from ops.shards import has_manifest, read_manifest
 from ops.storage import Root
+from ops.video.datasets import mined_dataset, reviewed_dataset
 from ops.video.review.freeze import frozen_versions
 from ops.video.sources import VIDEOS_VARIABLE, list_sources
 
@@ -35,7 +36,7 @@ def new_video_sources(
     if not new:
         return dg.SkipReason("every video source has its partition")
     root = lake.open()
-    mined = [name for name in new if has_manifest(root, f"{FRAME_SETS}/{name}")]
+    mined = [name for name in new if has_manifest(root, mined_dataset(name))]
     return dg.SensorResult(
         run_requests=[
             dg.RunRequest(run_key=f"mine-{name}", partition_key=name)
@@ -50,7 +51,7 @@ def new_video_sources(
 def _told(root: Root, source: str) -> dg.AssetMaterialization:
     """That a source was mined elsewhere."""
     try:
-        metadata = {"version": read_manifest(root, f"{FRAME_SETS}/{source}").version}
+        metadata = {"version": read_manifest(root, mined_dataset(source)).version}
     except ShiftlakeError as error:
         metadata = {"problem": error.what}
     return dg.AssetMaterialization(
@@ -99,7 +100,7 @@ def _unsealed(root: Root, source: str) -> str | None:
     versions = frozen_versions(root, source)
     if not versions:
         return None
-    dataset = f"reviewed_frame_sets/{source}"
+    dataset = reviewed_dataset(source)
     try:
         sealed = read_manifest(root, dataset) if has_manifest(root, dataset) else None
     except ShiftlakeError:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ops.metrics import clopper_pearson
 from ops.storage import Root, paths
+from ops.video.datasets import mined_dataset, reviewed_dataset
 
 Loss = Literal["plain", "pm_k"]
 
@@ -165,5 +166,5 @@ def seen_in_training(root: Root, key: str, datasets: Iterable[str]) -> list[str]
     return [
         name
         for name in datasets
-        if name in (record.dataset, f"frame_sets/{source}", f"reviewed_frame_sets/{source}")
+        if name in (record.dataset, mined_dataset(source), reviewed_dataset(source))
     ]

@@ -15,9 +15,9 @@ from ops.inference.detections.record import (
 )
 from ops.metrics.detection import RULES
 from ops.metrics.detection.paired_intervals import RESAMPLES
-from ops.results.families import MINED, REVIEWED
 from ops.shards import Manifest, read_manifest, sealed_datasets
 from ops.storage import Root
+from ops.video.datasets import MINED, REVIEWED
 
 # Raised by one whenever the same boxes give other rows.
 CODE_VERSION = "1"

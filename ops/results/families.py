@@ -5,13 +5,13 @@ Sets of one kind are measured alike and never together: each keeps its own name 
 
 from __future__ import annotations
 
+from ops.video.datasets import MINED
+
 CORRUPTED = ("imagenet_c", "imagenet_c_rendered", "imagenet_c_on_the_fly")
 MINI_CORRUPTED = ("mini_imagenet_c", "mini_imagenet_c_rendered")
 PERTURBED = ("imagenet_p", "imagenet_p_rendered", "imagenet_p_on_the_fly")
 # Frame sets mined here, a condition a source; and what reviewers left of them, which no model is
 # run on: it is scored from what was predicted on the mined frames.
-MINED = "frame_sets"
-REVIEWED = "reviewed_frame_sets"
 VIDEO = ("imagenet_vid_robust", "ytbb_robust", MINED)
 
 

@@ -14,15 +14,7 @@ from ops.errors import ShiftlakeError
 from ops.metrics import forget_draws
 from ops.results.connection import open_views
 from ops.results.currency import Judged, judge
-from ops.results.families import (
-    CORRUPTED,
-    MINED,
-    MINI_CORRUPTED,
-    PERTURBED,
-    REVIEWED,
-    VIDEO,
-    distorted,
-)
+from ops.results.families import CORRUPTED, MINI_CORRUPTED, PERTURBED, VIDEO, distorted
 from ops.results.inventory import Inventory, Run, take_inventory
 from ops.results.measures import (
     calibration,
@@ -38,6 +30,7 @@ from ops.results.measures.unit import Row, Unit
 from ops.results.metrics_file import METRICS, Measured, read_metrics, write_metrics
 from ops.results.real import DATASET as REAL
 from ops.storage import Root, open_root
+from ops.video.datasets import MINED, REVIEWED
 
 Measure = Callable[[Source, list[Unit]], list[Row]]
 

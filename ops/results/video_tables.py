@@ -10,10 +10,10 @@ from functools import partial
 
 import pyarrow as pa
 
-from ops.results.families import MINED
 from ops.results.inventory import Inventory
 from ops.results.sealed_files import PROTOCOL, Sources, parquet_bytes
 from ops.storage import Root
+from ops.video.datasets import MINED
 
 # By their names in SQL: what stands beside the mined frames of a source.
 MINED_FILES = {

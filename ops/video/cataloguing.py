@@ -8,15 +8,13 @@ from ops.catalog.benchmark import Benchmark
 from ops.catalog.dataset import DatasetSpec
 from ops.shards.manifest import DatasetMissing, Manifest, read_manifest
 from ops.storage import Root, open_root, paths
-from ops.video.mining.tables import DATASETS
+from ops.video.datasets import MINED, REVIEWED
 
 if TYPE_CHECKING:
     from ops.catalog import Catalog
 
-REVIEWED = "reviewed_frame_sets"
-
 _BENCHMARKS = {
-    DATASETS: Benchmark(id="frame-sets", name="Frame sets mined from videos of your own"),
+    MINED: Benchmark(id="frame-sets", name="Frame sets mined from videos of your own"),
     REVIEWED: Benchmark(id="reviewed-frame-sets", name="Frame sets that people have reviewed"),
 }
 
@@ -39,7 +37,7 @@ def catalogued(root: Root | str, catalog: Catalog) -> Catalog:
     root = open_root(root)
     specs = {
         name: _spec(manifest)
-        for family in (DATASETS, REVIEWED)
+        for family in (MINED, REVIEWED)
         for name, manifest in _sealed(root, family).items()
         if name not in catalog.datasets
     }
@@ -69,7 +67,7 @@ def _sealed(root: Root, family: str) -> dict[str, Manifest]:
 
 
 def _spec(manifest: Manifest) -> DatasetSpec:
-    mined = manifest.benchmark == DATASETS
+    mined = manifest.benchmark == MINED
     what = (
         "every frame that was mined, whatever a review says of it"
         if mined

@@ -15,6 +15,7 @@ from PIL import Image
 
 from ops.shards import Sample, has_manifest, read_manifest, read_shard
 from ops.storage import Root, open_root
+from ops.video.datasets import mined_dataset
 from ops.video.frame_images import FrameImages
 from ops.video.strip_drawing import StripFrame, StripSet, draw_strips, shown_offsets
 
@@ -68,7 +69,7 @@ def contact_strip(
         nothing is mined, or nothing frozen.
     """
     root = open_root(root)
-    dataset = f"frame_sets/{source}"
+    dataset = mined_dataset(source)
     if not has_manifest(root, dataset):
         return None
     if decisions is not None:

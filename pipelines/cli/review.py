@@ -229,13 +229,13 @@ def carry(
 ) -> None:
     """Take over decisions about an older mining whose pictures are still the same."""
     from ops.shards.manifest import read_manifest
-    from ops.video.mining.tables import dataset_of
+    from ops.video.datasets import mined_dataset
     from ops.video.review import carry as carry_review
     from ops.video.review import older_minings
 
     _, root, catalog = lake()
     if from_version is None:
-        sealed = read_manifest(root, dataset_of(source)).version
+        sealed = read_manifest(root, mined_dataset(source)).version
         older = older_minings(root, source, sealed)
         if not older:
             raise ShiftlakeError(

@@ -226,13 +226,13 @@ def _changed(mining: Any, changes: dict[str, Any]) -> Any:
 def _mined(root: Root, name: str) -> str:
     """How many sets and pairs are mined from a source."""
     from ops.shards import has_manifest, read_manifest
+    from ops.video.datasets import mined_dataset
     from ops.video.mining import read_mined
-    from ops.video.mining.tables import dataset_of
 
-    if not has_manifest(root, dataset_of(name)):
+    if not has_manifest(root, mined_dataset(name)):
         return "–"
     try:
-        manifest = read_manifest(root, dataset_of(name))
+        manifest = read_manifest(root, mined_dataset(name))
         frames = read_mined(root, name, "frames", manifest.version)
     except ShiftlakeError as error:
         return f"[red]{error.what}[/red]"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from assets.partitions import BENCHMARKS, FRAME_SETS, datasets_of
+from assets.partitions import BENCHMARKS, datasets_of
 from assets.suites import Suite, suites
 from ops.catalog import Catalog
 from ops.catalog.classes import understands
@@ -16,6 +16,7 @@ from ops.corruptions import BENCHMARK_CORRUPTIONS
 from ops.models import list_models, read_model
 from ops.perturbations import PERTURBATIONS
 from ops.storage import Root
+from ops.video.datasets import MINED
 from pipelines.demo.networks import CANDIDATE, NETWORKS, NORMALISER
 
 # What is rendered of each, in partitions; the rest is made by the same jobs, on demand.
@@ -69,7 +70,7 @@ def evaluated_on(only: tuple[str, ...] | None = None) -> Iterator[tuple[str, str
     only : tuple of str or None
         Names of suites; by default all the demo makes.
     """
-    chosen = only or [*(name for name, suite in suites().items() if wanted(suite)), FRAME_SETS]
+    chosen = only or [*(name for name, suite in suites().items() if wanted(suite)), MINED]
     for inside, run in groupby(BENCHMARKS.get_partition_keys(), key=lambda name: name in chosen):
         if inside:
             names = list(run)
@@ -79,7 +80,7 @@ def evaluated_on(only: tuple[str, ...] | None = None) -> Iterator[tuple[str, str
 def cells(root: Root, catalog: Catalog) -> Iterator[tuple[str, str]]:
     """Every network with every dataset that the demo evaluates it on."""
     chosen = {name: None for name, _, _ in NETWORKS} | {NORMALISER: NORMALISED, CANDIDATE: JUDGED}
-    made = {*datasets(), *datasets_of(catalog, FRAME_SETS)}
+    made = {*datasets(), *datasets_of(catalog, MINED)}
     registered = set(list_models(root))
     for model, only in chosen.items():
         space = read_model(root, model).label_space if model in registered else None

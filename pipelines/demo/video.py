@@ -15,12 +15,13 @@ from ops.miniature import labelled_videos
 from ops.results import connect
 from ops.shards import read_manifest
 from ops.storage import Root
+from ops.video.datasets import mined_dataset, reviewed_dataset
 from ops.video.review import freeze, import_csv
 from ops.video.review.freeze import frozen_versions
 
 SOURCE = "filmed_things"
-MINED = f"frame_sets/{SOURCE}"
-REVIEWED = f"reviewed_frame_sets/{SOURCE}"
+MINED = mined_dataset(SOURCE)
+REVIEWED = reviewed_dataset(SOURCE)
 
 _ROWS = """
 SELECT benchmark, model, metric, k, n, value, ci_lo, ci_hi FROM pmk

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ops.shards.manifest import DatasetMissing, sealed_datasets
 from ops.storage import Root, paths
+from ops.video.datasets import mined_dataset
 from ops.video.frame_images import FrameImages
-from ops.video.mining.tables import dataset_of
 from ops.video.review import Review
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Reviews:
         with self._lock:
             found = self._open.get(source)
             if found is None or time.monotonic() - self._looked[source] > _TRUSTED:
-                seal = self.root.modified(paths.manifest(dataset_of(source)))
+                seal = self.root.modified(paths.manifest(mined_dataset(source)))
                 if seal is None:
                     raise _unknown(source)
                 if found is None or found.seal != seal:
@@ -96,7 +96,7 @@ class Reviews:
             review = before.review
         sha256 = {item.sample_key: item.sha256 for item in review.anchors}
         sha256 |= {item.sample_key: item.sha256 for item in review.pairs}
-        return Opened(review, FrameImages(self.root, dataset_of(source), sha256), seal)
+        return Opened(review, FrameImages(self.root, mined_dataset(source), sha256), seal)
 
 
 def _unknown(source: str) -> DatasetMissing:

@@ -14,7 +14,8 @@ from ops.shards.manifest import Manifest
 from ops.shards.sample import Sample
 from ops.shards.write_dataset import write_dataset
 from ops.storage import Root, paths
-from ops.video.mining.tables import MINED_TABLES, SEAL, dataset_of
+from ops.video.datasets import mined_dataset
+from ops.video.mining.tables import MINED_TABLES, SEAL
 
 
 def picture(number: int, offset: int, size: tuple[int, int]) -> bytes:
@@ -46,7 +47,7 @@ def mined_by_hand(
     salt: int = 0,
 ) -> Manifest:
     """Seal frame sets of `n_sets` clips, of 2 `k` + 1 frames each, with the tables beside them."""
-    name = dataset_of(source)
+    name = mined_dataset(source)
     benchmark, condition = name.split("/")
     samples, frames, pairs = [], [], []
     for number in range(n_sets):

@@ -7,9 +7,10 @@ import pytest
 
 from assets.frame_sets import CHECKS
 from assets.lake import Lake
-from assets.partitions import FRAME_SETS, datasets_of
+from assets.partitions import datasets_of
 from ops.miniature import labelled_videos
 from ops.shards import read_manifest
+from ops.video.datasets import MINED
 from ops.video.review import Event, Review, freeze
 from pipelines.definitions import build_definitions
 from pipelines.video_sensors import frozen_reviews, new_video_sources
@@ -123,7 +124,7 @@ def test_no_folder_of_this_machine_reaches_the_lake(mined, lake):
 
 def test_the_mined_set_is_a_dataset_that_models_are_run_on(mined, lake):
     catalog = lake.load()
-    assert datasets_of(catalog, FRAME_SETS) == [f"frame_sets/{SOURCE}"]
+    assert datasets_of(catalog, MINED) == [f"frame_sets/{SOURCE}"]
     assert catalog.dataset(f"frame_sets/{SOURCE}").evaluate
 
 

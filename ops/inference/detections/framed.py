@@ -9,8 +9,7 @@ import pyarrow as pa
 from ops.errors import ShiftlakeError
 from ops.shards.manifest import Manifest, read_manifest
 from ops.storage import Root
-
-DATASETS = "frame_sets"
+from ops.video.datasets import MINED, mined_dataset
 
 
 @dataclass(frozen=True)
@@ -47,15 +46,15 @@ def read_framed(root: Root, dataset: str) -> Framed:
     from ops.video.mining.tables import read_mined
 
     benchmark, _, source = dataset.rpartition("/")
-    if benchmark not in ("", DATASETS):
+    if benchmark not in ("", MINED):
         raise ShiftlakeError(
             "Boxes are known of mined frame sets alone.",
-            expected=f"{DATASETS}/<source>",
+            expected=f"{MINED}/<source>",
             found=dataset,
             where="detections",
             remedy="mine the videos with their annotations: shiftlake video mine",
         )
-    manifest = read_manifest(root, f"{DATASETS}/{source}")
+    manifest = read_manifest(root, mined_dataset(source))
     frames = read_mined(root, source, "frames").sort_by("sample_key").combine_chunks()
     if frames.num_rows != manifest.n_samples:
         raise ShiftlakeError(

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ops.results.comparison.runs import PairOfRuns
-from ops.results.families import MINED, REVIEWED
 from ops.results.runs import Run
 from ops.results.sql_text import quoted
+from ops.video.datasets import MINED, REVIEWED
 
 if TYPE_CHECKING:
     import duckdb

@@ -18,15 +18,8 @@ from ops.metrics.distortion import LEVELS
 from ops.metrics.flips import PERTURBATIONS_10
 from ops.metrics.outlier_scores import OUTLIER_SCORES
 from ops.perturbations.facts import perturbations
-from ops.results.families import (
-    CORRUPTED,
-    MINED,
-    MINI_CORRUPTED,
-    PERTURBED,
-    REVIEWED,
-    VIDEO,
-    distorted,
-)
+from ops.results.families import CORRUPTED, MINI_CORRUPTED, PERTURBED, VIDEO, distorted
+from ops.video.datasets import MINED, REVIEWED
 
 VAL = "imagenet_1k/val"
 OUTSIDE = "imagenet_o/clean"

@@ -24,7 +24,6 @@ from ops.results.comparison.measure import differences
 from ops.results.comparison.quantities import Quantity, by_benchmark
 from ops.results.comparison.runs import CurrentRuns, Pairing
 from ops.results.comparison.table import clean_of
-from ops.results.families import REVIEWED
 from ops.results.gates.environment import environment_changes
 from ops.results.gates.file import GATE, read_gate, write_gate
 from ops.results.gates.numbers import NUMBERS, name_inputs, numbers
@@ -33,6 +32,7 @@ from ops.results.gates.stated import StatedGate, read_gates
 from ops.results.inventory import Inventory, take_inventory
 from ops.results.real import DATASET as REAL_LABELS
 from ops.storage import Root, open_root, paths
+from ops.video.datasets import REVIEWED
 
 if TYPE_CHECKING:
     import duckdb

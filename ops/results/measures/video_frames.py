@@ -19,10 +19,10 @@ from ops.metrics.pm_k_subsets import (
     within_seconds,
     without_type,
 )
-from ops.results.families import MINED
 from ops.results.inventory import Run
 from ops.results.measures.rows import rows_of
 from ops.results.measures.source import Source
+from ops.video.datasets import MINED
 from ops.video.published import video_of
 
 # Every second and every fifth frame: a video of 30 frames a second as it were at 15 and at 6.

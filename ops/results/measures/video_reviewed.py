@@ -10,10 +10,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ops.errors import ShiftlakeError
-from ops.results.families import REVIEWED
 from ops.results.measures.source import Source
 from ops.results.measures.unit import Unit
 from ops.results.measures.video_frames import SeenFrames
+from ops.video.datasets import REVIEWED
 
 # A frame that was rejected has the labels it was mined with, where nobody has changed them.
 _FRAMES = """

@@ -15,11 +15,12 @@ import pyarrow.parquet as pq
 
 from ops.errors import ShiftlakeError
 from ops.storage import Root, paths
+from ops.video.datasets import mined_dataset
 from ops.video.mining.examined import ExaminedClip
 from ops.video.mining.parts import read_part
 from ops.video.mining.rows import frame_set_key
 from ops.video.mining.suspicion import REASONS, suspicion
-from ops.video.mining.tables import MINED_TABLES, SEAL, dataset_of
+from ops.video.mining.tables import MINED_TABLES, SEAL
 
 Seals = dict[str, dict[str, Any]]
 
@@ -145,6 +146,6 @@ def _require_accounted(
             f"{source}: frames are not accounted for; nothing was sealed.",
             expected=f"{expected:,} frames, taken or left out",
             found=f"{found:,}",
-            where=dataset_of(source),
+            where=mined_dataset(source),
             remedy="this is a fault of the mining; remove the unsealed dataset and mine again",
         )

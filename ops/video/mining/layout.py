@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ops.shards.manifest import version_of
+from ops.video.datasets import mined_dataset
 from ops.video.mining.examined import ExaminedClip
 from ops.video.mining.rows import frame_set_key
-from ops.video.mining.tables import SEPARATOR, dataset_of
+from ops.video.mining.tables import SEPARATOR
 
 if TYPE_CHECKING:
     from ops.video.sources import VideoSource
@@ -45,7 +46,7 @@ def mined_version(source: VideoSource, labels: str, clips: Sequence[ExaminedClip
     """
     return version_of(
         {
-            "name": dataset_of(source.name),
+            "name": mined_dataset(source.name),
             "rules": RULES,
             "labels": labels,
             "rule": source.rule,
@@ -95,7 +96,7 @@ def lay_out(
             filled = 0
         shards[-1].append((key, anchor))
         filled += pixels
-    slug = dataset_of(source).replace("/", "-")
+    slug = mined_dataset(source).replace("/", "-")
     return [
         ShardLayout(f"{slug}-{version[:8]}-{number:06d}.tar", tuple(shard))
         for number, shard in enumerate(shards)

@@ -19,12 +19,12 @@ from ops.shards.resume import finished_shards
 from ops.shards.seal import Header, seal
 from ops.shards.write import ShardRecord
 from ops.storage import Root, open_root, paths
+from ops.video.datasets import mined_dataset
 from ops.video.mining.assembly import Seals, write_tables
 from ops.video.mining.examined import ExaminedClip
 from ops.video.mining.layout import RULES, ShardLayout, lay_out, libraries, mined_version
 from ops.video.mining.parts import has_parts
 from ops.video.mining.standing import standing_mining
-from ops.video.mining.tables import dataset_of
 
 if TYPE_CHECKING:
     from ops.catalog import Catalog
@@ -73,7 +73,7 @@ def mine(
         video that is missing, broken or without labels is a row of the tables, and no error.
     """
     root = open_root(root)
-    dataset = dataset_of(source.name)
+    dataset = mined_dataset(source.name)
     pickled = pickle.dumps(source)
     labels = source.fingerprint()
     clips = _examine_all(source, pickled, _n_classes(catalog, source), workers)
@@ -168,7 +168,7 @@ def _mine_all(
     """Mine what is not finished yet; the notes of all shards."""
     from ops.video.mining.shard import MiningTask, mine_shard
 
-    dataset = dataset_of(source)
+    dataset = mined_dataset(source)
     stamps = {clip.key: clip.stamp for clip in clips if clip.stamp is not None}
     records = {
         name: record
@@ -214,7 +214,7 @@ def _require_same_labels(source: VideoSource, labels: str) -> None:
 def _header(source: VideoSource, labels: str, tables: Seals) -> Header:
     config = source.entry.mining
     return Header(
-        name=dataset_of(source.name),
+        name=mined_dataset(source.name),
         label_space=source.label_space,
         synthetic=source.entry.synthetic,
         parameters={"k": config.k, "stride": config.stride, "rule": source.rule},

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ops.storage import Root, paths
-from ops.video.mining.tables import MINED_TABLES, dataset_of
+from ops.video.datasets import mined_dataset
+from ops.video.mining.tables import MINED_TABLES
 
 # The tables that come out of shards; that of videos is made of these and of the first look.
 PARTS = ("frames", "left_out", "pairs")
@@ -38,4 +39,4 @@ def has_parts(root: Root, source: str, version: str, shard: str) -> bool:
 
 
 def _path(source: str, version: str, shard: str, table: str) -> str:
-    return paths.shard_part(dataset_of(source), version, f"{shard}.{table}.parquet")
+    return paths.shard_part(mined_dataset(source), version, f"{shard}.{table}.parquet")

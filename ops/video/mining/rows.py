@@ -7,8 +7,9 @@ from typing import Any
 
 from ops.shards.sample import Sample, media_format
 from ops.video.clip import Box, Clip
+from ops.video.datasets import MINED
 from ops.video.mining.seen import SeenFrames, finite
-from ops.video.mining.tables import DATASETS, SEPARATOR
+from ops.video.mining.tables import SEPARATOR
 from ops.video.mining.taking import TakenFrame, TakenSet
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -98,7 +99,7 @@ def _sample(taken: TakenFrame, row: dict[str, Any], clip: Clip, source: str) -> 
     if row["boxes"] is not None:
         told["boxes"] = row["boxes"]
     meta = {
-        "benchmark": DATASETS,
+        "benchmark": MINED,
         "condition": source,
         # Sets of one video are not independent: intervals are clustered by this.
         "source_key": clip.video,

@@ -16,6 +16,7 @@ from ops.shards.sample import Sample
 from ops.shards.write import ShardRecord, ShardWriter
 from ops.storage import Root
 from ops.video.clip import Clip
+from ops.video.datasets import mined_dataset
 from ops.video.decoding import UnreadableVideo, Video, open_video
 from ops.video.mining.examining import opened
 from ops.video.mining.identity import Stamp, require_same
@@ -25,7 +26,6 @@ from ops.video.mining.published import plan_published
 from ops.video.mining.rows import Rows, samples_of
 from ops.video.mining.seen import SeenFrames
 from ops.video.mining.similarity import one_thread
-from ops.video.mining.tables import dataset_of
 from ops.video.mining.taking import TakenSet, take_set
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def mine_shard(task: MiningTask) -> ShardRecord:
         If a video changed since it was hashed, or the disk is full; nothing is published then.
     """
     source = opened(task.source)
-    dataset = dataset_of(source.name)
+    dataset = mined_dataset(source.name)
     rows: Rows = {table: [] for table in PARTS}
     decoders = 0
     with one_thread(), ShardWriter(task.root, dataset, task.version, task.name) as writer:

@@ -6,12 +6,12 @@ import hashlib
 
 from ops.shards.manifest import DatasetMissing, Manifest, read_manifest
 from ops.storage import Root, paths
-from ops.video.mining.tables import dataset_of
+from ops.video.datasets import mined_dataset
 
 
 def standing_mining(root: Root, source: str, version: str) -> Manifest | None:
     """The seal, if it is of this version and all it names is there."""
-    dataset = dataset_of(source)
+    dataset = mined_dataset(source)
     try:
         manifest = read_manifest(root, dataset)
     except DatasetMissing:

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from ops.errors import ShiftlakeError
 from ops.shards.manifest import read_manifest
 from ops.storage import Root, paths
+from ops.video.datasets import mined_dataset
 
-DATASETS = "frame_sets"
 # Between clip, anchor and frame in the key of a sample.
 SEPARATOR = "/"
 # Beside the tables: their hashes, so that those of an older mining can be checked as well.
@@ -117,11 +117,6 @@ MINED_TABLES: dict[str, pa.Schema] = {
 }
 
 
-def dataset_of(source: str) -> str:
-    """Name of the dataset that holds the mined frames of a source."""
-    return f"{DATASETS}/{source}"
-
-
 def read_mined(root: Root, source: str, table: str, version: str | None = None) -> pa.Table:
     """Read a table of a mining, compared with its seal.
 
@@ -148,7 +143,7 @@ def read_mined(root: Root, source: str, table: str, version: str | None = None) 
     """
     schema = MINED_TABLES[table]
     if version is None:
-        manifest = read_manifest(root, dataset_of(source))
+        manifest = read_manifest(root, mined_dataset(source))
         version = manifest.version
         seals = (manifest.renderer or {}).get("tables", {})
     else:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from ops.shards.manifest import read_manifest
 from ops.shards.reader import read_shard
 from ops.storage import Root
+from ops.video.datasets import reviewed_dataset
 from ops.video.mining.tables import read_mined
 from ops.video.review.freeze import decision_rows
 from ops.video.review.frozen import read_decisions, read_frozen
 from ops.video.review.review import Review
-from ops.video.review.seal import DATASETS
 
 if TYPE_CHECKING:
     from ops.catalog import Catalog
@@ -29,7 +29,7 @@ def check_reviewed(root: Root, catalog: Catalog | None, source: str) -> list[str
     ShiftlakeError
         If something that it is made of is missing or damaged.
     """
-    manifest = read_manifest(root, f"{DATASETS}/{source}")
+    manifest = read_manifest(root, reviewed_dataset(source))
     frozen = read_frozen(root, source, str(manifest.parameters["frozen_version"]))
     table = read_decisions(root, frozen).to_pylist()
     review = Review.open(root, source, catalog, frozen.mined_version)

@@ -13,7 +13,7 @@ from ops.errors import ShiftlakeError
 from ops.shards.manifest import read_manifest
 from ops.storage import Root, paths
 from ops.storage.stamp import folders_in
-from ops.video.mining.tables import dataset_of
+from ops.video.datasets import mined_dataset
 from ops.video.review.agreement import Agreement
 from ops.video.review.funnel import Funnel
 from ops.video.review.suspicion import SuspicionBand
@@ -113,7 +113,7 @@ def frozen_versions(root: Root, source: str) -> list[str]:
 def sealed_mining(root: Root, source: str) -> str | None:
     """Version of the sealed mining of a source; None where there is none."""
     try:
-        return read_manifest(root, dataset_of(source)).version
+        return read_manifest(root, mined_dataset(source)).version
     except ShiftlakeError:
         return None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ops.errors import ShiftlakeError
 from ops.shards.manifest import read_manifest
 from ops.storage import Root, paths
-from ops.video.mining.tables import dataset_of
+from ops.video.datasets import mined_dataset
 from ops.video.review.events import ANCHOR_VERDICTS, PAIR_VERDICTS, Event
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ class OlderMining(ShiftlakeError):
 
     def __init__(self, root: Root, source: str, mined_version: str) -> None:
         try:
-            now = read_manifest(root, dataset_of(source)).version
+            now = read_manifest(root, mined_dataset(source)).version
         except ShiftlakeError:
             now = "none"
         super().__init__(
             f"The review is of an older mining of {source}: {mined_version}.",
             expected=f"decisions about mining {now}, which is sealed",
             found=f"decisions about mining {mined_version}",
-            where=root.at(paths.manifest(dataset_of(source))),
+            where=root.at(paths.manifest(mined_dataset(source))),
             remedy="open the review again; take over what was decided about frames that are the "
             f"same with: shiftlake reviews carry {source} {mined_version}",
         )

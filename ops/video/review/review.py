@@ -12,7 +12,8 @@ from ops.errors import ShiftlakeError
 from ops.shards.manifest import read_manifest
 from ops.storage import Root, paths
 from ops.storage.journal import Journal
-from ops.video.mining.tables import SEAL, dataset_of
+from ops.video.datasets import mined_dataset
+from ops.video.mining.tables import SEAL
 from ops.video.review.bulk import without_collection
 from ops.video.review.class_names import class_names
 from ops.video.review.decisions import Decisions
@@ -84,7 +85,7 @@ class Review(Reviewed):
         ShiftlakeError
             If the source is not mined, its tables are damaged, or a stored decision is.
         """
-        manifest = read_manifest(root, dataset_of(source))
+        manifest = read_manifest(root, mined_dataset(source))
         wanted = version or manifest.version
         if not root.exists(paths.mined(source, wanted, SEAL)):
             raise no_such_mining(root, source, wanted)
@@ -237,11 +238,11 @@ class Review(Reviewed):
         self._newest = max(self._newest, max((event.at for event in events), default=""))
 
     def _seal_time(self) -> float | None:
-        return self.root.modified(paths.manifest(dataset_of(self.source)))
+        return self.root.modified(paths.manifest(mined_dataset(self.source)))
 
     def _require_current(self) -> None:
         if self._current and (time := self._seal_time()) != self._sealed_at:
-            manifest = read_manifest(self.root, dataset_of(self.source))
+            manifest = read_manifest(self.root, mined_dataset(self.source))
             self._current = manifest.version == self.mined_version
             self._sealed_at = time
         if not self._current:

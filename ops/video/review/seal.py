@@ -12,7 +12,8 @@ from ops.shards.sample import Sample
 from ops.shards.seal import Header, seal
 from ops.shards.write import publish_shard
 from ops.storage import Root, paths
-from ops.video.mining.tables import dataset_of, read_mined
+from ops.video.datasets import REVIEWED, mined_dataset, reviewed_dataset
+from ops.video.mining.tables import read_mined
 from ops.video.review.frozen import (
     DECISIONS_FILE,
     Frozen,
@@ -25,7 +26,6 @@ from ops.video.review.refused import OlderMining
 if TYPE_CHECKING:
     from ops.catalog import Catalog
 
-DATASETS = "reviewed_frame_sets"
 _PER_SHARD = 10_000
 # Raised by one whenever the same decisions make other samples.
 _FORM = 1
@@ -71,7 +71,7 @@ def seal_reviewed(
             remedy=f"freeze the review: shiftlake reviews freeze {source}",
         )
     frozen = read_frozen(root, source, version)
-    mined = read_manifest(root, dataset_of(source))
+    mined = read_manifest(root, mined_dataset(source))
     if frozen.mined_version != mined.version:
         raise OlderMining(root, source, frozen.mined_version)
     samples = list(_samples(root, frozen))
@@ -83,7 +83,7 @@ def seal_reviewed(
             where=root.at(paths.frozen(source, version, DECISIONS_FILE)),
             remedy=f"review the source: shiftlake review {source}; then freeze again",
         )
-    name = f"{DATASETS}/{source}"
+    name = reviewed_dataset(source)
     parameters = {"mined_version": mined.version, "frozen_version": version}
     header = Header(
         name=name,
@@ -115,7 +115,7 @@ def _samples(root: Root, frozen: Frozen) -> Iterator[Sample]:
     for row in read_decisions(root, frozen).to_pylist():
         if row["state"] == "accepted":
             meta: dict[str, Any] = {
-                "benchmark": DATASETS,
+                "benchmark": REVIEWED,
                 "condition": frozen.source,
                 "source_key": videos[row["sample_key"]],
                 "source_file": DECISIONS_FILE,
