@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -12,6 +13,9 @@ from rich.table import Table
 from ops.errors import ShiftlakeError
 from ops.storage import paths
 from pipelines.cli.terminal import err, lake, out
+
+if TYPE_CHECKING:
+    from ops.video.review import Agreement, SuspicionBand
 
 PORT = 3002
 # Published forms, and the files of each.
@@ -50,6 +54,15 @@ def review(
     reviewer: Annotated[
         str | None, typer.Option(help="Sign in under this name in the printed address.")
     ] = None,
+    repeats: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Share of the pairs that a reviewer is shown again later, to see how steady "
+            "verdicts are; it decides nothing, and 0 turns it off.",
+        ),
+    ] = 0.05,
 ) -> None:
     """Review mined frame sets in a browser, until interrupted."""
     from ops.video.review.events import reviewer_name
@@ -94,13 +107,13 @@ def review(
         out.print(f"Review at {address}", highlight=False, soft_wrap=True)
         out.print("Interrupt to stop; every decision that was confirmed is on disk.")
 
-    serve_reviews(make_application(root, catalog, names, source), where, started)
+    serve_reviews(make_application(root, catalog, names, source, repeats), where, started)
 
 
 @reviews.command()
 def status(source: _Source) -> None:
     """How far a review is, how well people agree, and what came of it."""
-    from ops.video.review import Review, agreement, funnel, older_minings
+    from ops.video.review import Review, agreement, by_suspicion, funnel, older_minings
 
     _, root, catalog = lake()
     opened = Review.open(root, source, catalog)
@@ -128,6 +141,11 @@ def status(source: _Source) -> None:
             name = f"{kappa.stage}, {kappa.question}"
             found.add_row(name, str(kappa.raters), f"{kappa.items:,}", value)
         out.print(found)
+    if agreed.reviewers:
+        out.print(_people(agreed))
+    bands = by_suspicion(opened)
+    if any(band.judged for band in bands):
+        out.print(_suspicion(bands))
     for version, n in older_minings(root, source, opened.mined_version).items():
         out.print(
             f"mining {version}, older: {n:,} events; shiftlake reviews carry {source} {version}",
@@ -252,6 +270,43 @@ def carry(
         f"{found.changed:,} are about frames that changed or are gone.",
         highlight=False,
     )
+
+
+def _people(agreed: Agreement) -> Table:
+    found = Table(title="Reviewers")
+    for name in ("", "pass", "judged", "accepted", "as the majority", "same verdict twice"):
+        found.add_column(name, justify="right" if name not in ("", "pass") else "left")
+    twice = {each.reviewer: each for each in agreed.repeats}
+    for each in agreed.reviewers:
+        again = twice.get(each.reviewer) if each.stage == "pairs" else None
+        found.add_row(
+            each.reviewer,
+            each.stage,
+            f"{each.judged:,}",
+            f"{each.accepted:.1%}",
+            "-" if each.agrees is None else f"{each.agrees:.1%} of {each.compared:,}",
+            "-" if again is None else f"{again.agrees:.1%} of {again.pairs:,}",
+        )
+    return found
+
+
+def _suspicion(bands: Sequence[SuspicionBand]) -> Table:
+    found = Table(title="Called similar by everybody, by suspicion")
+    for name in ("suspicion", "pairs", "judged", "similar", "of those drawn at random"):
+        found.add_column(name, justify="right")
+    for band in bands:
+        found.add_row(
+            f"{band.lowest:.2f} to {band.highest:.2f}",
+            f"{band.pairs:,}",
+            f"{band.judged:,}",
+            _without(band.objected, band.judged),
+            _without(band.drawn_objected, band.drawn_judged),
+        )
+    return found
+
+
+def _without(objected: int, judged: int) -> str:
+    return f"{1 - objected / judged:.1%} of {judged:,}" if judged else "-"
 
 
 def _text(path: Path) -> str:

@@ -97,19 +97,25 @@ def session(opened: Opened, request: Request, _: Any) -> dict[str, Any]:
 def status(opened: Opened, request: Request, _: Any) -> dict[str, Any]:
     """How far everybody is, how well they agree, and what came of it."""
     me = _reviewer(request) if "reviewer" in request.query_params else None
-    return status_of(opened.review, me, _raters(request))
+    return status_of(opened.review, me, _raters(request), request.app.state.repeats)
 
 
 def queue(opened: Opened, request: Request, _: Any) -> dict[str, Any]:
     """What a reviewer still has to do, the next first."""
     review, stage, me = opened.review, _stage(request), _reviewer(request)
     order: Any = _one_of(request, "order", get_args(Order), "suspicious")
-    left = review.queue(me, stage, order, raters=_raters(request))  # type: ignore[arg-type]
+    raters = _raters(request)
+    if stage == "pairs":
+        repeats = request.app.state.repeats
+        items, left = review.shown(me, order, raters=raters, repeats=repeats)
+    else:
+        found = review.queue(me, stage, order, raters=raters)  # type: ignore[arg-type]
+        items, left = [(subject, False) for subject in found], len(found)
     wanted = _number(request, "limit", 60, _MOST_ITEMS)
     return {
         "mined_version": review.mined_version,
-        "left": len(left),
-        "items": [item_of(review, stage, subject) for subject in left[:wanted]],
+        "left": left,
+        "items": [item_of(review, stage, subject, again) for subject, again in items[:wanted]],
     }
 
 

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 
 from ops.errors import ShiftlakeError
 from ops.storage import Root
+from ops.video.review.repeats import SHARE
 from pipelines.review_page import api, pages
 from pipelines.review_page.guard import Guard
 from pipelines.review_page.opened import Reviews
@@ -28,7 +29,11 @@ _TYPES = {"jpg": "image/jpeg", "png": "image/png"}
 
 
 def make_application(
-    root: Root, catalog: Catalog, hosts: Iterable[str], source: str | None = None
+    root: Root,
+    catalog: Catalog,
+    hosts: Iterable[str],
+    source: str | None = None,
+    repeats: float = SHARE,
 ) -> ASGIApp:
     """Make the review page of a lake.
 
@@ -40,6 +45,8 @@ def make_application(
         Values of the ``Host`` header that name the page, with their ports.
     source : str, optional
         The one source to offer; all that are mined by default.
+    repeats : float
+        Share of the pairs that a reviewer is shown twice, in [0, 1].
     """
     routes = [
         Route("/", pages.home),
@@ -59,6 +66,7 @@ def make_application(
     ):
         routes.append(Route(f"/api/{{source}}{path}", api.answering(answer), methods=[method]))
     app = Starlette(routes=routes, exception_handlers={404: _nothing, 405: _nothing, 500: _failed})
+    app.state.repeats = repeats
     app.state.reviews = Reviews(root, catalog, source)
     return Guard(app, hosts=tuple(hosts))
 

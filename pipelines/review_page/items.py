@@ -6,12 +6,13 @@ from typing import Any
 from urllib.parse import quote
 
 from ops.video.review import Event, Review
+from ops.video.review.votes import Voted
 
 STAGES = ("anchors", "pairs", "joint")
 KINDS = {"anchors": "anchor", "pairs": "pair", "joint": "joint"}
 
 
-def item_of(review: Review, stage: str, subject: str) -> dict[str, Any]:
+def item_of(review: Review, stage: str, subject: str, repeat: bool = False) -> dict[str, Any]:
     """An anchor or a pair, and in joint review everybody's votes on it.
 
     Parameters
@@ -21,13 +22,16 @@ def item_of(review: Review, stage: str, subject: str) -> dict[str, Any]:
         One of `STAGES`.
     subject : str
         A frame set or a neighbour's sample key; KeyError where there is none.
+    repeat : bool
+        Whether the reviewer sees a pair for the second time.
 
     Returns
     -------
     dict
-        ``subject``, ``kind`` (anchor or pair), ``frame_set``, ``pictures`` (a list of ``name`` and
-        ``url``), ``labels`` and ``suggested`` (of a pair). Neither offset nor time: who knows them
-        expects something.
+        ``id`` (once in a queue), ``subject``, ``votes_as`` (the kind of event a verdict is),
+        ``kind`` (anchor or pair), ``frame_set``, ``pictures`` (a list of ``name`` and ``url``),
+        ``labels`` and ``suggested`` (of a pair). Neither offset nor time: who knows them expects
+        something.
     """
     if review.has_anchor(subject):
         anchor = review.anchor(subject)
@@ -41,6 +45,8 @@ def item_of(review: Review, stage: str, subject: str) -> dict[str, Any]:
         added = review.decisions().anchor(pair.frame_set).labels
         item["labels"] = sorted({*review.anchor(pair.frame_set).labels, *added})
     item["subject"] = subject
+    item["id"] = f"{subject} again" if repeat else subject
+    item["votes_as"] = "repeat" if repeat else KINDS[stage]
     item["pictures"] = [
         {"name": name, "url": image_url(review, key)} for name, key in pictures.items()
     ]
@@ -60,10 +66,10 @@ def votes_of(review: Review, subject: str) -> list[dict[str, Any]]:
     Whoever judged anything in the pass before has a voice, on what they have not seen, too.
     """
     votes = review.decisions().votes
-    kind = "anchor" if review.has_anchor(subject) else "pair"
-    alone = votes.counting("anchor" if kind == "anchor" else "pair", subject)
-    joint = votes.counting("joint", subject)
-    names = votes.voters("anchor" if kind == "anchor" else "pair") | alone.keys() | joint.keys()
+    kind: Voted = "anchor" if review.has_anchor(subject) else "pair"
+    with review.held():
+        alone, joint = votes.counting(kind, subject), votes.counting("joint", subject)
+        names = votes.voters(kind) | joint.keys()
     return [
         {
             "reviewer": name,
@@ -78,16 +84,21 @@ def votes_of(review: Review, subject: str) -> list[dict[str, Any]]:
 def mine(review: Review, stage: str, reviewer: str, limit: int) -> tuple[int, list[dict[str, Any]]]:
     """How much a reviewer decided, and the last items, the newest at the end, with decisions."""
     votes = review.decisions().votes
-    kind: Any = KINDS[stage]
-    cast = [votes.counting(kind, subject).get(reviewer) for subject in votes.ballots(kind)]
-    events = sorted((one for one in cast if one is not None), key=lambda one: (one.at, one.id))
-    return len(events), [
-        {
-            **item_of(review, stage, event.subject),
-            "decision": {"event": event.id, **_vote(event)},
-        }
-        for event in events[max(0, len(events) - limit) :]
-    ]
+    kinds: dict[str, tuple[Voted, ...]] = {
+        "anchors": ("anchor",),
+        "pairs": ("pair", "repeat"),
+        "joint": ("joint",),
+    }
+    with review.held():
+        cast = [event for kind in kinds[stage] for event in votes.of(reviewer, kind)]
+        events = sorted(cast, key=lambda one: (one.at, one.id))
+        return len(events), [
+            {
+                **item_of(review, stage, event.subject, repeat=event.kind == "repeat"),
+                "decision": {"event": event.id, **_vote(event)},
+            }
+            for event in events[max(0, len(events) - limit) :]
+        ]
 
 
 def _vote(event: Event | None) -> dict[str, Any]:

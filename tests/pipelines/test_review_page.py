@@ -273,7 +273,10 @@ def test_the_queue_is_what_is_left_and_tells_no_offset(server, root):
     said = server.json("GET", "/api/clips/queue", **ask)
     assert said["left"] == len(said["items"]) == len(Review.open(root, "clips").pairs)
     for item in said["items"]:
-        assert set(item) == {"kind", "frame_set", "suggested", "labels", "subject", "pictures"}
+        assert set(item) == {
+            "id", "subject", "kind", "votes_as", "frame_set", "suggested", "labels", "pictures",
+        }  # fmt: skip
+        assert item["votes_as"] == "pair"
         assert [one["name"] for one in item["pictures"]] == ["anchor", "neighbour"]
     first = said["items"][0]["subject"]
     body = {
@@ -286,6 +289,39 @@ def test_the_queue_is_what_is_left_and_tells_no_offset(server, root):
     mine = server.json("GET", "/api/clips/mine", stage="pairs", reviewer="Cy")
     assert [one["subject"] for one in mine["items"]] == [first]
     assert mine["items"][0]["decision"]["verdict"] == "similar"
+
+
+def test_a_hidden_repeat_is_an_item_like_any_other_and_no_second_vote(root, tmp_path):
+    mined_by_hand(root, "again", n_sets=20)
+    server = ReviewServer(root, tmp_path / "state", "again", "--repeats", "1").start()
+    try:
+        ask = {"stage": "pairs", "reviewer": "Cy", "limit": 500}
+        said = server.json("GET", "/api/again/queue", **ask)
+        assert len(said["items"]) == 80
+        assert said["left"] == 80 + 50, "all but the last 30 will come again"
+        first = said["items"][0]
+        body = {"mined_version": said["mined_version"], "events": []}
+        for some in (said["items"][:20], said["items"][20:50]):
+            body["events"] = [decision("pair", one["subject"], "similar", "Cy") for one in some]
+            server.json("POST", "/api/again/events", body)
+        after = server.json("GET", "/api/again/queue", **ask)
+        again = [item for item in after["items"] if item["votes_as"] == "repeat"]
+        assert {one["subject"] for one in again} == {one["subject"] for one in said["items"][:20]}
+        assert len({item["id"] for item in after["items"]}) == len(after["items"])
+        (repeat,) = [item for item in again if item["subject"] == first["subject"]]
+        differing = {name for name in first if first[name] != repeat[name]}
+        assert differing == {"id", "votes_as"}, "it looks the same"
+        body["events"] = [decision("repeat", first["subject"], "unsure", "Cy")]
+        server.json("POST", "/api/again/events", body)
+        review = Review.open(root, "again")
+        assert review.decisions().pair(first["subject"]).why == "similar"
+        mine = server.json("GET", "/api/again/mine", stage="pairs", reviewer="Cy")
+        assert mine["total"] == 51
+        assert mine["items"][-1]["id"] == repeat["id"]
+        (person,) = server.json("GET", "/api/again/status", reviewer="Cy")["reviewers"]
+        assert (person["pairs"], person["repeated"], person["steady"]) == (50, 1, 0.0)
+    finally:
+        server.kill()
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ def pm_10(root, source, wrong):
         return set(
             connection.execute(
                 "SELECT benchmark, k, n FROM pmk "
-                "WHERE metric = 'pm10' AND variant = 'with anchor' AND condition = $source",
+                "WHERE frames_around >= 2 AND variant = 'with anchor' AND condition = $source",
                 {"source": source},
             ).fetchall()
         )
@@ -532,6 +532,43 @@ def test_a_day_of_decisions_without_a_server_is_sent_when_it_is_back(person, roo
     votes = Review.open(root, source).decisions().votes
     assert len(votes.events) == 3 * len(subjects)
     assert {votes.counting("pair", one)["Ann"].verdict for one in subjects} == {"similar"}
+
+
+def test_without_a_server_nothing_can_be_judged_unseen_and_pictures_come_by_themselves(
+    browser, mortal, root, source
+):
+    someone = Person(window(browser), mortal, source, "Ann").sign_in().open("pairs")
+    someone.press("s")
+    someone.saved()
+    mortal.kill()
+    away = someone.tab.locator(".missing", has_text="The server does not answer").first
+    for _ in range(24):
+        someone.tab.keyboard.press("s")
+        someone.tab.wait_for_timeout(100)
+        if away.is_visible():
+            break
+    away.wait_for()
+    subject = someone.tab.locator("body").get_attribute("data-subject")
+    for key in ("s", "u", "b"):
+        someone.tab.keyboard.press(key)
+    assert someone.tab.locator("body").get_attribute("data-subject") == subject
+    mortal.start()
+    assert someone.ready() == subject
+    someone.tab.locator("#stage .slide img").nth(1).wait_for()
+    someone.press("s")
+    someone.saved()
+    seen = Review.open(root, source).decisions().votes.of("Ann", "pair")
+    assert {event.verdict for event in seen} == {"similar"}
+    someone.done()
+
+
+def test_at_the_end_enter_leads_on(person):
+    person.open("anchors")
+    for _ in range(6):
+        person.press("a")
+    assert person.ready() == ""
+    person.tab.keyboard.press("Enter")
+    person.tab.wait_for_url("**/pairs")
 
 
 def test_a_picture_that_is_not_what_was_mined_is_said_and_not_judged(person, root, source):

@@ -198,6 +198,19 @@ def test_scratch_is_apart_for_every_root(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert one.scratch().is_relative_to(one.url)
 
 
+def test_users_of_one_machine_do_not_share_the_scratch_of_a_remote_root(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("SHIFTLAKE_SCRATCH", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    root = open_root("s3://bucket/lake")
+    folders = []
+    for user in (1000, 1001):
+        monkeypatch.setattr("os.getuid", lambda user=user: user)
+        folders.append(root.scratch().relative_to(tmp_path).parts[0])
+    assert folders[0] != folders[1]
+
+
 def test_paths_are_those_of_the_contract() -> None:
     assert paths.source("imagenet-a", "imagenet-a.tar") == "sources/imagenet-a/imagenet-a.tar"
     assert paths.manifest("imagenet_c/fog/3") == "shards/imagenet_c/fog/3/manifest.json"

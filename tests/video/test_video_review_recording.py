@@ -60,7 +60,7 @@ def test_a_recorded_decision_is_there_for_everyone(review: Review, root: Root) -
     assert other.decisions().pair(PAIR).state == "pending"
     assert other.refresh().pair(PAIR).state == "contested"
     assert Review.open(root, "things").events == (made,)
-    assert made.tool_version == "1"
+    assert made.tool_version == "2"
     age = datetime.now(UTC) - datetime.fromisoformat(made.at)
     assert 0 <= age.total_seconds() < 60
 

@@ -13,6 +13,7 @@ from ops.video.review.official_ytbb import export_ytbb, import_ytbb
 from ops.video.review.review import Review
 from ops.video.review.seal import seal_reviewed
 from ops.video.review.states import AnchorDecision, PairDecision
+from ops.video.review.suspicion import SuspicionBand, by_suspicion
 
 __all__ = [
     "Agreement",
@@ -26,7 +27,9 @@ __all__ = [
     "PairDecision",
     "PairItem",
     "Review",
+    "SuspicionBand",
     "agreement",
+    "by_suspicion",
     "carry",
     "decide",
     "export_csv",

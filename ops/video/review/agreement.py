@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
@@ -12,8 +12,10 @@ from pydantic import BaseModel, ConfigDict
 
 from ops.metrics.fleiss_kappa import fleiss_kappa
 from ops.video.review.events import ANCHOR_VERDICTS, PAIR_VERDICTS, REASONS, Event
+from ops.video.review.repeats import first_and_again
 
 if TYPE_CHECKING:
+    from ops.video.review.decisions import Decisions
     from ops.video.review.reviewed import Reviewed
 
 Ratings = Sequence[Mapping[str, Event]]
@@ -74,13 +76,36 @@ class ReviewerAgreement(BaseModel):
     seconds: float | None
 
 
+class RepeatAgreement(BaseModel):
+    """How steady one reviewer is, over the pairs that were shown twice.
+
+    Attributes
+    ----------
+    reviewer : str
+    pairs : int
+        Judged, and judged again as a hidden repeat.
+    agrees : float
+        Share of these with the same verdict both times, in [0, 1].
+    kappa : float or None
+        Fleiss' kappa of the two verdicts; None where all were the same.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    reviewer: str
+    pairs: int
+    agrees: float
+    kappa: float | None
+
+
 class Agreement(BaseModel):
-    """Agreement of the reviewers of one review."""
+    """Agreement of the reviewers of one review, and of each with himself or herself."""
 
     model_config = ConfigDict(frozen=True)
 
     kappas: tuple[Kappa, ...]
     reviewers: tuple[ReviewerAgreement, ...]
+    repeats: tuple[RepeatAgreement, ...] = ()
 
 
 def agreement(review: Reviewed) -> Agreement:
@@ -98,7 +123,21 @@ def agreement(review: Reviewed) -> Agreement:
             *_reviewers("anchors", anchors, "usable"),
             *_reviewers("pairs", pairs, "similar"),
         ),
+        repeats=tuple(_repeats(review.decisions())),
     )
+
+
+def _repeats(decisions: Decisions) -> Iterator[RepeatAgreement]:
+    for name in decisions.votes.done("repeat"):
+        twice = first_and_again(name, decisions)
+        if not twice:
+            continue
+        counts = [Counter(str(vote.verdict) for vote in votes) for votes in twice]
+        table = [[count[verdict] for verdict in PAIR_VERDICTS] for count in counts]
+        found = _kappa("pairs", "repeat", 2, table)
+        yield RepeatAgreement(
+            reviewer=name, pairs=len(twice), agrees=found.observed, kappa=found.kappa
+        )
 
 
 def _kappas_of_pairs(ratings: Ratings) -> list[Kappa]:

@@ -14,24 +14,24 @@ Labels added to an anchor are those that anyone added whose verdict *usable* cou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import get_args
 
-from ops.video.review.events import REASONS, Event
+from ops.video.review.events import REASONS, Event, Reason
 from ops.video.review.items import AnchorItem, PairItem
 from ops.video.review.states import (
     BAD_ANCHOR,
     PENDING_ANCHOR,
     PENDING_PAIR,
+    SETTLED,
     SIMILAR,
     AnchorDecision,
     AnchorState,
     PairDecision,
     PairState,
 )
-from ops.video.review.votes import Ballot, Votes
-
-_ONLY_SIMILAR = frozenset(("similar",))
+from ops.video.review.votes import Votes
 
 
 class Decisions:
@@ -65,11 +65,10 @@ class Decisions:
         panels = (self.votes.voters("anchor"), self.votes.voters("pair"))
         if panels != self._panels:
             # One reviewer more or less changes what half of them is, where there is a joint vote.
-            joint = (Ballot("joint", subject) for subject in self._disputed)
-            touched |= {ballot for ballot in joint if self.votes.counting(*ballot)}
+            touched |= {key for key in self._disputed if self.votes.counting("joint", key)}
             self._panels = panels
         pairs: set[str] = set()
-        for subject in {ballot.subject for ballot in touched}:
+        for subject in touched:
             if subject in self._set_of:
                 pairs.add(subject)
                 continue
@@ -152,27 +151,25 @@ class Decisions:
 
     def _judge_pair(self, key: str) -> PairDecision:
         votes = self.votes.counting("pair", key)
-        agreed = {vote.verdict for vote in votes.values()} <= _ONLY_SIMILAR
-        self._note_dispute(key, not agreed)
+        objections = [vote for vote in votes.values() if vote.verdict != "similar"]
+        self._note_dispute(key, bool(objections))
         if self.anchor(self._set_of[key]).state == "bad":
             return BAD_ANCHOR
         if not votes:
             return PENDING_PAIR
-        if agreed:
+        if not objections:
             return SIMILAR
-        accepted = self._majority(key, "similar", self._panels[1])
-        if accepted:
-            return PairDecision("accepted", "similar", (), True)
-        joint = self.votes.counting("joint", key)
-        objections = [vote for vote in joint.values() if vote.verdict != "similar"]
-        if accepted is None or not objections:
-            objections += [vote for vote in votes.values() if vote.verdict != "similar"]
-        given = {reason for vote in objections for reason in vote.reasons}
-        return PairDecision(
+        accepted = None
+        if joint := self.votes.counting("joint", key):
+            accepted = self._majority(key, "similar", self._panels[1])
+            if accepted:
+                return SETTLED
+            jointly = [vote for vote in joint.values() if vote.verdict != "similar"]
+            objections = jointly if jointly and accepted is False else [*jointly, *objections]
+        return _objected(
             "contested" if accepted is None else "rejected",
-            _leading(vote.verdict or "" for vote in objections),
-            tuple(reason for reason in REASONS if reason in given),
-            True,
+            tuple([str(vote.verdict) for vote in objections]),
+            tuple([reason for vote in objections for reason in vote.reasons]),
         )
 
     def _majority(self, subject: str, verdict: str, panel: frozenset[str]) -> bool | None:
@@ -202,10 +199,11 @@ def decide(
     return decisions
 
 
-def _leading(verdicts: Iterable[str]) -> str:
-    said = list(verdicts)
-    if len(said) == 1:
-        return said[0]
-    counts: Mapping[str, int] = Counter(said)
+@lru_cache(maxsize=4_096)
+def _objected(
+    state: PairState, verdicts: tuple[str, ...], given: tuple[Reason, ...]
+) -> PairDecision:
+    """A pair that does not stand, or not yet; few different ones, however many pairs there are."""
     order = ("dissimilar", "wrong_label", "unsure")
-    return max(order, key=lambda verdict: (counts.get(verdict, 0), -order.index(verdict)))
+    why = max(order, key=lambda verdict: (verdicts.count(verdict), -order.index(verdict)))
+    return PairDecision(state, why, tuple(reason for reason in REASONS if reason in given), True)

@@ -22,9 +22,11 @@ from pydantic import (
 
 from ops.errors import ShiftlakeError
 
-Kind = Literal["anchor", "pair", "joint", "undo"]
+Kind = Literal["anchor", "pair", "joint", "repeat", "undo"]
 AnchorVerdict = Literal["usable", "bad", "unsure"]
 PairVerdict = Literal["similar", "dissimilar", "wrong_label", "unsure"]
+# Listed once: a union of both would be tried one after the other for every decision that is read.
+Verdict = Literal["usable", "bad", "similar", "dissimilar", "wrong_label", "unsure"]
 Reason = Literal["motion", "background", "blur", "distinctive", "other"]
 
 ANCHOR_VERDICTS: tuple[str, ...] = get_args(AnchorVerdict)
@@ -35,11 +37,12 @@ _FITTING: dict[str, tuple[str | None, ...]] = {
     "anchor": ANCHOR_VERDICTS,
     "pair": PAIR_VERDICTS,
     "joint": (*ANCHOR_VERDICTS, *PAIR_VERDICTS),
+    "repeat": PAIR_VERDICTS,
     "undo": (None,),
 }
 
 # Raised by one whenever what a reviewer is shown or asked changes.
-TOOL_VERSION = "1"
+TOOL_VERSION = "2"
 
 _NAME = re.compile(r"[\w .-]{1,40}")
 _STORED_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
@@ -118,8 +121,8 @@ class Event(BaseModel):
     ----------
     id : str
         8 to 64 hex digits, made where the decision was made: sent again, it is the same event.
-    kind : {"anchor", "pair", "joint", "undo"}
-        Which pass it belongs to.
+    kind : {"anchor", "pair", "joint", "repeat", "undo"}
+        Which pass it belongs to; ``repeat`` is a second look at a pair, which decides nothing.
     reviewer : str
         Whose decision it is.
     at : str
@@ -127,8 +130,8 @@ class Event(BaseModel):
     mined_version : str
         The mining that was looked at.
     subject : str
-        A frame set for ``anchor``; a neighbour's sample key for ``pair``; either for ``joint``;
-        the id of an event for ``undo``.
+        A frame set for ``anchor``; a neighbour's sample key for ``pair`` and ``repeat``; either
+        for ``joint``; the id of an event for ``undo``.
     verdict : str or None
         Of an anchor usable, bad or unsure; of a pair similar, dissimilar, wrong_label or unsure.
         None for ``undo``.
@@ -155,7 +158,7 @@ class Event(BaseModel):
     at: Time = ""
     mined_version: Annotated[str, StringConstraints(min_length=1, max_length=64)]
     subject: Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
-    verdict: AnchorVerdict | PairVerdict | None = None
+    verdict: Verdict | None = None
     reasons: tuple[Reason, ...] = ()
     labels: tuple[Annotated[int, Field(ge=0, le=32_767)], ...] = ()
     note: Annotated[str, StringConstraints(max_length=_LONGEST_NOTE)] = ""
@@ -219,6 +222,11 @@ def read_events(records: Iterable[Mapping[str, Any]], where: object) -> list[Eve
         return _EVENTS.validate_python(records)
     except ValidationError:
         return [read_event(fields, f"{where}, decision {n}") for n, fields in enumerate(records)]
+
+
+def events_of(array: bytes) -> list[Event]:
+    """Make events of a JSON array; ValidationError, which names no place, where one is none."""
+    return _EVENTS.validate_json(array)
 
 
 def record_of(event: Event) -> dict[str, Any]:

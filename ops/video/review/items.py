@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ops.storage import Root
 from ops.video.mining.tables import read_mined
 
 
-@dataclass(frozen=True, slots=True)
-class AnchorItem:
+class AnchorItem(NamedTuple):
     """An anchor.
 
     Attributes
@@ -38,8 +36,7 @@ class AnchorItem:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class PairItem:
+class PairItem(NamedTuple):
     """An anchor and one of its neighbours.
 
     Attributes
@@ -110,17 +107,7 @@ def read_items(
     ShiftlakeError
         If the tables of the mining are missing or are not those that were sealed.
     """
-    wanted = [
-        "sample_key",
-        "frame_set",
-        "frame_offset",
-        "labels",
-        "video",
-        "dt",
-        "sha256",
-        "seconds",
-    ]
-    frames = list(_rows(read_mined(root, source, "frames", version), wanted))
+    frames = list(_rows(read_mined(root, source, "frames", version), _OF_FRAMES))
     scored_by = ("sample_key", "suspicion", "suggested")
     scores = _rows(read_mined(root, source, "pairs", version), scored_by)
     scored = {key: (suspicion, suggested) for key, suspicion, suggested in scores}

@@ -83,9 +83,9 @@ def check_event(review: Reviewed, event: Event, known: Mapping[str, Event]) -> N
         _check_undo(review, event, known)
         return
     is_anchor, is_pair = review.has_anchor(event.subject), review.has_pair(event.subject)
-    fits = {"anchor": is_anchor, "pair": is_pair, "joint": is_anchor or is_pair}[event.kind]
+    fits = {"anchor": is_anchor, "joint": is_anchor or is_pair}.get(event.kind, is_pair)
     if not fits:
-        expected = f"an {event.kind}" if event.kind == "anchor" else f"a subject of {event.kind}"
+        expected = {"anchor": "an anchor", "joint": "an anchor or a pair"}.get(event.kind, "a pair")
         raise _refused(
             review, event, "A decision is about nothing that was mined.", expected, event.subject
         )

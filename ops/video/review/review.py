@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from ops.errors import ShiftlakeError
 from ops.shards.manifest import read_manifest
 from ops.storage import Root, paths
@@ -17,12 +19,13 @@ from ops.video.mining.tables import SEAL
 from ops.video.review.bulk import without_collection
 from ops.video.review.class_names import class_names
 from ops.video.review.decisions import Decisions
-from ops.video.review.events import Event, read_events, record_of, require_reviewer
+from ops.video.review.events import Event, events_of, read_events, record_of, require_reviewer
 from ops.video.review.items import AnchorItem, PairItem, read_items
 from ops.video.review.order import Order
 from ops.video.review.progress import Progress
 from ops.video.review.queues import Queues, Stage
 from ops.video.review.refused import OlderMining, check_event, no_such_mining
+from ops.video.review.repeats import Repeats, mixed
 from ops.video.review.reviewed import Reviewed
 from ops.video.review.stamps import stamped
 
@@ -61,6 +64,7 @@ class Review(Reviewed):
         self._folder = paths.review_events(source, mined_version)
         self._journal = Journal(root, self._folder)
         self._queues = Queues(anchors, pairs, mined_version, self._decisions)
+        self._repeats = Repeats(self._pair_of, mined_version, self._decisions)
         # Sealing publishes a manifest anew; looking at its time is cheaper than reading it.
         self._sealed_at = self._seal_time()
         self._newest = ""
@@ -90,7 +94,8 @@ class Review(Reviewed):
         if not root.exists(paths.mined(source, wanted, SEAL)):
             raise no_such_mining(root, source, wanted)
         # By version: between reading one table and the next the source may be mined anew.
-        anchors, pairs = read_items(root, source, wanted)
+        with without_collection():
+            anchors, pairs = read_items(root, source, wanted)
         labels = {label for item in anchors for label in item.labels}
         labels |= {label for item in pairs for label in item.labels}
         review = cls(
@@ -151,13 +156,8 @@ class Review(Reviewed):
         """Take up what other processes have recorded."""
         with self._lock:
             with without_collection(not self.n_events):
-                if records := self._journal.read_new():
-                    try:
-                        self._take(read_events(records, self.root.at(self._folder)))
-                    except ShiftlakeError:
-                        # To go on without them would be to lose decisions quietly.
-                        self._journal.rewind()
-                        raise
+                if events := self._read_new():
+                    self._take(events)
             return self._decisions
 
     def queue(
@@ -195,6 +195,36 @@ class Review(Reviewed):
             name = require_reviewer(reviewer)
             return self._queues.waiting(name, stage, order, raters, limit)
 
+    def shown(
+        self,
+        reviewer: str,
+        order: Order = "suspicious",
+        *,
+        raters: int | None = None,
+        repeats: float = 0.0,
+    ) -> tuple[list[tuple[str, bool]], int]:
+        """The pairs a reviewer is shown next: what is left to judge, and hidden repeats among it.
+
+        Parameters
+        ----------
+        reviewer, order, raters
+            As in :meth:`queue`.
+        repeats : float
+            Share of the pairs that is to be shown twice, in [0, 1]; 0 shows none.
+
+        Returns
+        -------
+        items : list of tuple
+            Sample key, and whether it is a repeat.
+        left : int
+            How many there are and will be, repeats that are not due yet among them.
+        """
+        with self._lock:
+            left = self.queue(reviewer, "pairs", order, raters=raters)
+            now, in_all = self._repeats.waiting(require_reviewer(reviewer), repeats, left)
+            items = mixed(left, now, repeats, lambda key: self.pair(key).frame_set)
+            return items, len(left) + in_all
+
     def undo(self, reviewer: str) -> Event | None:
         """Withdraw the newest decision that a person entered; what held before it holds again.
 
@@ -227,11 +257,32 @@ class Review(Reviewed):
         with self._lock:
             return super().progress()
 
+    def held(self) -> RLock:
+        """A lock for whoever looks at several things that have to fit each other.
+
+        Nothing is taken up while it is held.
+        """
+        return self._lock
+
     @property
     def events(self) -> tuple[Event, ...]:
         """All events known, by time; equal times by id."""
         with self._lock:
             return super().events
+
+    def _read_new(self) -> list[Event]:
+        try:
+            return self._journal.read_new(events_of)
+        except ValidationError:
+            pass
+        # Says which of them is none, at a cost that good ones need not pay.
+        records = self._journal.read_new()
+        try:
+            return read_events(records, self.root.at(self._folder))
+        except ShiftlakeError:
+            # To go on without them would be to lose decisions quietly.
+            self._journal.rewind()
+            raise
 
     def _take(self, events: Sequence[Event]) -> None:
         self._decisions.add(events)

@@ -55,6 +55,8 @@ class PairDecision:
 PENDING_ANCHOR = AnchorDecision()
 PENDING_PAIR = PairDecision()
 SIMILAR = PairDecision("accepted", "similar")
+# By the joint review, although not everybody said so before.
+SETTLED = PairDecision("accepted", "similar", (), True)
 BAD_ANCHOR = PairDecision("rejected", "bad_anchor")
 
 

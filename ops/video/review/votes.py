@@ -8,21 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ops.video.review.events import Event
 
 Pass = Literal["anchor", "pair", "joint"]
 PASSES: tuple[Pass, ...] = ("anchor", "pair", "joint")
+# What is voted on, and the second look at a pair, which decides nothing.
+Voted = Literal["anchor", "pair", "joint", "repeat"]
+_VOTED: tuple[Voted, ...] = (*PASSES, "repeat")
 
 _NONE: dict[str, Event] = {}
-
-
-class Ballot(NamedTuple):
-    """What is voted on, and in which pass."""
-
-    kind: Pass
-    subject: str
 
 
 class Votes:
@@ -51,50 +47,50 @@ class Votes:
     def _clear(self) -> None:
         self.events: dict[str, Event] = {}
         self.n_unknown = 0
-        self._cast: dict[Ballot, list[Event]] = {}
-        self._counting: dict[Ballot, dict[str, Event]] = {}
+        self._counting: dict[Voted, dict[str, dict[str, Event]]] = {kind: {} for kind in _VOTED}
+        # Those that a newer one replaced or that were withdrawn; few, so that they are kept apart.
+        self._idle: dict[Voted, dict[str, list[Event]]] = {kind: {} for kind in _VOTED}
         # Who withdrew an event; only the reviewer and whoever entered it can.
         self._withdrawals: dict[str, set[str]] = {}
-        self._entered: dict[str, list[Event]] = {}
-        self._done: dict[Pass, Counter[str]] = {kind: Counter() for kind in PASSES}
+        self._done: dict[Voted, Counter[str]] = {kind: Counter() for kind in _VOTED}
 
-    def add(self, events: Iterable[Event]) -> set[Ballot]:
+    def add(self, events: Iterable[Event]) -> set[str]:
         """Take up events; those already known change nothing.
 
         Returns
         -------
-        set of Ballot
-            Those whose counting votes may be others now.
+        set of str
+            Frame sets and sample keys about which something else may follow now.
         """
-        touched: set[Ballot] = set()
-        for event in events:
+        touched: set[str] = set()
+        rest = iter(events)
+        for event in rest:
             known = self.events.get(event.id)
-            if known is not None:
-                if _precedence(event) < _precedence(known):
-                    # Two events with one id, which only a forged file has: the smaller stands.
-                    return self._replace(event, events, touched)
-                continue
-            self._take(event, touched)
-        self._count(touched)
+            if known is None:
+                self._take(event, touched)
+            elif _precedence(event) < _precedence(known):
+                # Two events with one id, which only a forged file has: the smaller stands.
+                return self._replace(event, rest)
         return touched
 
-    def counting(self, kind: Pass, subject: str) -> dict[str, Event]:
+    def counting(self, kind: Voted, subject: str) -> dict[str, Event]:
         """The vote of each reviewer that counts in a pass; not to be changed."""
-        return self._counting.get(Ballot(kind, subject), _NONE)
+        return self._counting[kind].get(subject, _NONE)
 
-    def ballots(self, kind: Pass) -> list[str]:
-        """Subjects with a vote in a pass, in no order."""
-        return [ballot.subject for ballot in self._counting if ballot.kind == kind]
+    def of(self, reviewer: str, kind: Voted) -> list[Event]:
+        """The votes of one reviewer that count in a pass, in no order."""
+        votes = self._counting[kind].values()
+        return [by_name[reviewer] for by_name in votes if reviewer in by_name]
 
-    def done(self, kind: Pass) -> dict[str, int]:
+    def done(self, kind: Voted) -> dict[str, int]:
         """Number of subjects each reviewer has a counting vote on, by reviewer."""
         return {name: n for name, n in sorted(self._done[kind].items()) if n}
 
-    def n_done(self, kind: Pass, reviewer: str) -> int:
+    def n_done(self, kind: Voted, reviewer: str) -> int:
         """Number of subjects a reviewer has a counting vote on."""
         return self._done[kind][reviewer]
 
-    def voters(self, kind: Pass) -> frozenset[str]:
+    def voters(self, kind: Voted) -> frozenset[str]:
         """Reviewers with a counting vote in a pass."""
         return frozenset(name for name, n in self._done[kind].items() if n)
 
@@ -112,7 +108,12 @@ class Votes:
             Empty where there is none; several where joint votes were entered at once.
         """
         standing = [
-            event for event in self._entered.get(reviewer, ()) if not self.is_withdrawn(event)
+            event
+            for event in self.events.values()
+            if event.kind != "undo"
+            and event.entered_by == reviewer
+            and self._is_known(event)
+            and not self.is_withdrawn(event)
         ]
         if not standing:
             return []
@@ -123,61 +124,68 @@ class Votes:
             if (event.at, event.kind, event.subject) == (newest.at, newest.kind, newest.subject)
         ]
 
-    def _take(self, event: Event, touched: set[Ballot]) -> None:
+    def _take(self, event: Event, touched: set[str]) -> None:
+        kind, subject = event.kind, event.subject
         self.events[event.id] = event
-        if event.kind == "undo":
-            self._withdrawals.setdefault(event.subject, set()).add(event.reviewer)
+        if kind == "undo":
+            self._withdrawals.setdefault(subject, set()).add(event.reviewer)
             self.generation += 1
-            target = self.events.get(event.subject)
-            if target is not None and target.kind != "undo":
-                touched.add(Ballot(target.kind, target.subject))
-            return
-        if not self._is_known(event):
+            target = self.events.get(subject)
+            if target is not None and target.kind != "undo" and self._is_known(target):
+                self._count_again(target.kind, target.subject)
+                touched.add(target.subject)
+        elif self._is_known(event):
+            touched.add(subject)
+            votes, reviewer = self._counting[kind], event.reviewer
+            before = votes.get(subject, _NONE)
+            if reviewer in before or event.id in self._withdrawals:
+                self._count(kind, event)
+            else:
+                votes[subject] = {**before, reviewer: event}
+                self._done[kind][reviewer] += 1
+        else:
             self.n_unknown += 1
-            return
-        ballot = Ballot(event.kind, event.subject)
-        self._cast.setdefault(ballot, []).append(event)
-        self._entered.setdefault(event.entered_by, []).append(event)
-        touched.add(ballot)
 
     def _is_known(self, event: Event) -> bool:
-        if event.kind == "joint":
-            # An anchor is not similar to anything, and a pair not usable.
-            about_pair = event.verdict in ("similar", "dissimilar", "wrong_label")
-            about_anchor = event.verdict in ("usable", "bad")
-            return (event.subject in self._pairs and not about_anchor) or (
-                event.subject in self._anchors and not about_pair
-            )
-        return event.subject in (self._anchors if event.kind == "anchor" else self._pairs)
+        kind, subject = event.kind, event.subject
+        if kind != "joint":
+            return subject in (self._anchors if kind == "anchor" else self._pairs)
+        # An anchor is not similar to anything, and a pair not usable.
+        about_pair = event.verdict in ("similar", "dissimilar", "wrong_label")
+        about_anchor = event.verdict in ("usable", "bad")
+        return (subject in self._pairs and not about_anchor) or (
+            subject in self._anchors and not about_pair
+        )
 
-    def _count(self, ballots: Iterable[Ballot]) -> None:
-        withdrawals = self._withdrawals
-        for ballot in ballots:
-            votes: dict[str, Event] = {}
-            for event in self._cast.get(ballot, ()):
-                if event.id in withdrawals and self.is_withdrawn(event):
-                    continue
-                other = votes.setdefault(event.reviewer, event)
-                if other is not event and _age(event) > _age(other):
-                    votes[event.reviewer] = event
-            before = self._counting.get(ballot, _NONE)
-            done = self._done[ballot.kind]
-            for name in votes.keys() - before.keys():
-                done[name] += 1
-            for name in before.keys() - votes.keys():
-                done[name] -= 1
-            if votes:
-                self._counting[ballot] = votes
-            else:
-                self._counting.pop(ballot, None)
+    def _count(self, kind: Voted, event: Event) -> None:
+        subject, reviewer = event.subject, event.reviewer
+        counting = self._counting[kind]
+        votes = counting.get(subject, _NONE)
+        idle: Event | None = None
+        if event.id in self._withdrawals and self.is_withdrawn(event):
+            idle = event
+        elif reviewer in votes:
+            idle = min(event, votes[reviewer], key=_age)
+        else:
+            self._done[kind][reviewer] += 1
+        if idle is not None:
+            self._idle[kind].setdefault(subject, []).append(idle)
+        if idle is not event:
+            # Never changed, but replaced: whoever goes through the votes is not disturbed.
+            counting[subject] = {**votes, reviewer: event}
 
-    def _replace(self, event: Event, rest: Iterable[Event], touched: set[Ballot]) -> set[Ballot]:
+    def _count_again(self, kind: Voted, subject: str) -> None:
+        votes = self._counting[kind].pop(subject, _NONE)
+        self._done[kind].subtract(votes.keys())
+        for event in (*votes.values(), *self._idle[kind].pop(subject, ())):
+            self._count(kind, event)
+
+    def _replace(self, event: Event, rest: Iterable[Event]) -> set[str]:
         known = {**self.events, event.id: event}
-        touched |= set(self._counting)
+        before = {subject for votes in self._counting.values() for subject in votes}
         self._clear()
         self.generation += 1
-        touched |= self.add([*known.values(), *rest])
-        return touched
+        return before | self.add([*known.values(), *rest])
 
 
 def _age(event: Event) -> tuple[str, str]:

@@ -10,6 +10,7 @@ export function enable(all, exception = null) {
   allowed = all;
   only = exception;
   document.body.classList.toggle("waiting", !all);
+  document.body.classList.toggle("unseen", Boolean(exception));
 }
 
 export function pressed(name, on) {

@@ -77,10 +77,11 @@ async function draw() {
   find("#people").hidden = !said.reviewers.length;
   table(
     "reviewers",
-    ["", "anchors", "pairs", "joint votes", "usual time", "similar", "as the majority"],
+    ["", "anchors", "pairs", "joint votes", "usual time", "similar", "as the majority", "same verdict twice"],
     said.reviewers.map((one) => [
       one.reviewer, number(one.anchors), number(one.pairs), number(one.joint),
       seconds(one.seconds), percent(one.accept_rate), percent(one.with_majority),
+      one.repeated ? `${percent(one.steady)} of ${number(one.repeated)}` : "–",
     ]),
   );
   table("funnel", ["", "reviewed", "accepted", ""], said.funnel.map((one) => [
@@ -88,6 +89,13 @@ async function draw() {
   ]));
   table("agreement", ["", "kappa", "reviewers", "items"], said.agreement.map((one) => [
     one.name, decimal(one.kappa), number(one.raters), number(one.n),
+  ]));
+  const judged = said.suspicion.filter((band) => band.judged);
+  find("#suspected").hidden = !judged.length;
+  const similar = (n, objected) => (n ? `${percent(1 - objected / n)} of ${number(n)}` : "–");
+  table("suspicion", ["suspicion", "pairs", "similar", "at random"], said.suspicion.map((band) => [
+    `${decimal(band.lowest)} to ${decimal(band.highest)}`, number(band.pairs),
+    similar(band.judged, band.objected), similar(band.drawn_judged, band.drawn_objected),
   ]));
   const names = said.reviewers.map((one) => one.reviewer);
   find("#names").hidden = !names.length;

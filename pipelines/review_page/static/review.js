@@ -13,10 +13,11 @@ import { Unsaved, newId } from "./unsaved.js";
 import { showSaved } from "./saved.js";
 
 const pass = document.body.dataset.stage;
-const KIND = { anchors: "anchor", pairs: "pair", joint: "joint" }[pass];
 const AHEAD = 5;
 const FEW = 20;
 const AT_ONCE = 60;
+// How long to wait for a server that does not answer.
+const AGAIN = 2000;
 
 const me = reviewer();
 if (!me) location.replace(`/review/${encodeURIComponent(source)}`);
@@ -38,17 +39,33 @@ let made = []; // what can be withdrawn: {item, events, before}
 let dropped = new Set(); // frame sets whose anchor was just called bad
 let left = 0;
 let done = 0;
-let seen = false;
 let filling = null;
 let showing = 0;
 
 showSaved(unsaved, session.mined_version);
 unsaved.addEventListener("refused", ({ detail }) => {
-  const gone = trail.filter((item) => item.subject === detail.subject);
-  trail = trail.filter((item) => item.subject !== detail.subject);
-  made = made.filter((one) => one.item.subject !== detail.subject);
-  done -= gone.length;
+  const bad = made.find((one) => one.events.includes(detail.id));
+  if (bad) {
+    made = made.filter((one) => one !== bad);
+    if (bad.gone) dropped.delete(bad.item.frame_set);
+    else if (trail.includes(bad.item)) {
+      trail = trail.filter((item) => item !== bad.item);
+      back = Math.min(back, trail.length);
+      done -= 1;
+    }
+  }
   fill().then(progress, () => {});
+});
+// The same reviewer in another window: what is judged there need not be judged here.
+unsaved.addEventListener("elsewhere", ({ detail }) => {
+  const judged = queue.findIndex((item) => item.id === idOf(detail));
+  // What is in sight stays there.
+  if (detail.reviewer !== me || judged < (document.hidden ? 0 : 1)) return;
+  queue.splice(judged, 1);
+  done += 1;
+  left -= 1;
+  if (judged || back) progress();
+  else show();
 });
 find("#who").textContent = me;
 
@@ -57,6 +74,7 @@ find("#who").textContent = me;
 const current = () => (back ? trail[trail.length - back] : queue[0]);
 
 async function fill() {
+  const settled = !unsaved.count;
   filling ??= ask("/queue", {
     stage: pass,
     reviewer: me,
@@ -69,18 +87,25 @@ async function fill() {
     unsaved.dispatchEvent(new CustomEvent("stale", { detail: {} }));
     return;
   }
-  const ahead = new Set(queue.map((item) => item.subject));
-  const behind = new Set([...trail.map((item) => item.subject), ...waiting()]);
-  const gone = (item) => behind.has(item.subject) || dropped.has(item.frame_set);
-  queue.push(...said.items.filter((item) => !ahead.has(item.subject) && !gone(item)));
+  const ahead = new Set(queue.map((item) => item.id));
+  const behind = new Set([...trail.map((item) => item.id), ...waiting()]);
+  const gone = (item) => behind.has(item.id) || dropped.has(item.frame_set);
+  if (settled) {
+    // Judged meanwhile in another window, by others who share the work, or gone with its anchor.
+    const still = new Set(said.items.map((item) => item.id));
+    queue = queue.filter((item, position) => !position || still.has(item.id));
+  }
+  queue.push(...said.items.filter((item) => !ahead.has(item.id) && !gone(item)));
   left = Math.max(queue.length, said.left - said.items.filter(gone).length);
 }
 
-// Subjects whose decision the server may not know yet.
+// Items whose decision the server may not know yet.
 const waiting = () =>
   unsaved.entries
     .filter(({ event }) => (event.recorded_by ?? event.reviewer) === me)
-    .map(({ event }) => event.subject);
+    .map(({ event }) => idOf(event));
+
+const idOf = (event) => (event.kind === "repeat" ? `${event.subject} again` : event.subject);
 
 async function start() {
   await unsaved.flush();
@@ -95,7 +120,6 @@ async function start() {
 async function show() {
   const item = current();
   const mark = ++showing;
-  seen = false;
   enable(false);
   note.value = item?.decision?.note ?? "";
   find("#note-row").hidden = !note.value;
@@ -106,20 +130,52 @@ async function show() {
   progress();
   document.body.dataset.subject = item?.subject ?? "";
   document.body.dataset.item = item?.kind ?? "";
-  find("#finished").hidden = Boolean(item);
+  find("#finished").hidden = true;
   find("#desk").hidden = !item;
-  if (!item) {
+  if (item) {
+    showDecision(item, back);
+    await present(item, mark);
+  } else {
     stage.clear();
+    await finish(mark);
+  }
+}
+
+async function present(item, mark) {
+  const found = await stage.show(item);
+  if (mark !== showing) return;
+  if (found === "away") {
+    setTimeout(() => mark === showing && present(item, mark), AGAIN);
     return;
   }
-  showDecision(item, back);
-  seen = await stage.show(item);
-  if (mark !== showing) return;
   pace.begin();
-  enable(true, seen ? null : "unsure");
+  enable(true, found === "seen" ? null : "unsure");
   for (const next of queue.slice(back ? 0 : 1, AHEAD + 1)) stage.prepare(next);
   if (queue.length < FEW) fill().then(progress, () => {});
 }
+
+// What the last decisions made due is known only once they are recorded.
+async function finish(mark) {
+  for (let n = 0; n < 20 && unsaved.count && !unsaved.offline; n++) await rest(100);
+  let known = true;
+  await fill().catch(() => (known = false));
+  if (mark !== showing) return;
+  if (queue.length) {
+    show();
+    return;
+  }
+  progress();
+  const text = known
+    ? "You have been through all of this pass."
+    : "The server does not answer; this page asks again.";
+  find("#finished h1").textContent = known ? "Nothing is left for you here." : "Is that all?";
+  find("#finished p").textContent = text;
+  find("#finished").hidden = false;
+  find("#finished .main").focus();
+  if (!known) setTimeout(() => mark === showing && finish(mark), AGAIN);
+}
+
+const rest = (ms) => new Promise((done) => setTimeout(done, ms));
 
 function progress() {
   showProgress({ done, left, pace, canGoBack: back < trail.length });
@@ -132,7 +188,7 @@ function progress() {
 function event(verdict, more = {}) {
   return {
     id: newId(),
-    kind: KIND,
+    kind: current().votes_as,
     reviewer: me,
     subject: current().subject,
     verdict,

@@ -5,7 +5,8 @@ const KEPT = 16;
 export class Slides {
   #known = new Map();
 
-  // Element of an item's pictures, and a promise that they are decoded.
+  // Element of an item's pictures, and a promise that they are decoded; it fails with an error
+  // whose `away` says that the server does not answer, so that it is worth another try.
   of(item) {
     let slide = this.#known.get(item.subject);
     if (slide) {
@@ -42,23 +43,33 @@ function made(item) {
     element.append(figure);
     return image;
   });
-  const decoded = images.map((image) => image.decode());
-  decoded.forEach((one, position) =>
-    one.catch(() => explain(images[position], item.pictures[position].url)),
-  );
-  return { element, ready: Promise.all(decoded) };
+  return { element, ready: decoded(images, item) };
 }
 
-// The server's own words in place of a picture that cannot be shown.
+async function decoded(images, item) {
+  const found = await Promise.allSettled(images.map((image) => image.decode()));
+  const away = await Promise.all(
+    found.map(({ status }, position) =>
+      status === "rejected" ? explain(images[position], item.pictures[position].url) : null,
+    ),
+  );
+  if (found.some(({ status }) => status === "rejected")) {
+    throw Object.assign(new Error("a picture is missing"), { away: away.includes(true) });
+  }
+}
+
+// The server's own words in place of a picture that cannot be shown; whether it was silent.
 async function explain(image, url) {
   const text = document.createElement("p");
   text.className = "missing";
-  text.textContent = "This picture cannot be shown.";
   image.replaceWith(text);
   try {
     const answer = await fetch(url);
-    if (!answer.ok) text.textContent += ` ${(await answer.json()).error}`;
+    const why = answer.ok ? "" : (await answer.json()).error;
+    text.textContent = `This picture cannot be shown. ${why} Without it a verdict can only be: unsure.`;
+    return false;
   } catch {
-    text.textContent += " The server does not answer.";
+    text.textContent = "The server does not answer. The picture comes as soon as it does.";
+    return true;
   }
 }

@@ -38,8 +38,8 @@ export class Stage {
     this.#slides.of(item);
   }
 
-  // Show an item; resolves with true once it is painted, false if a picture is missing or another
-  // item was shown meanwhile.
+  // Show an item; resolves with "seen" once it is painted, "missing" if a picture cannot be had,
+  // "away" if the server does not answer.
   async show(item) {
     this.#current = item;
     this.stopFlicker();
@@ -49,11 +49,11 @@ export class Stage {
     this.resetZoom();
     try {
       await slide.ready;
-    } catch {
-      return false;
+    } catch (problem) {
+      return problem.away ? "away" : "missing";
     }
     await new Promise((done) => requestAnimationFrame(done));
-    return this.#current === item;
+    return "seen";
   }
 
   clear() {

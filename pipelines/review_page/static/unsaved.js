@@ -27,8 +27,13 @@ export class Unsaved extends EventTarget {
     // What another window of this browser keeps is sent from here, should that one be closed.
     addEventListener("storage", ({ key, newValue }) => {
       if (!key?.startsWith(PREFIX)) return;
-      if (newValue === null) this.#kept.delete(key.slice(PREFIX.length));
-      else this.#take(key, newValue);
+      if (newValue === null) {
+        this.#kept.delete(key.slice(PREFIX.length));
+      } else {
+        this.#take(key, newValue);
+        const made = this.#kept.get(key.slice(PREFIX.length))?.event;
+        if (made) this.dispatchEvent(new CustomEvent("elsewhere", { detail: made }));
+      }
       this.#changed();
       if (this.count) this.#again(LONGEST_WAIT);
     });
