@@ -28,7 +28,7 @@ class _Read:
     problems: list[str] = field(default_factory=list)
 
 
-def check_frame_sets(root: Root | str, dataset: str, *, pixels: bool = True) -> dict[str, Found]:
+def check_frame_sets(root: Root | str, dataset: str) -> dict[str, Found]:
     """Check a sealed dataset of mined frame sets, its tables against its shards.
 
     Parameters
@@ -36,8 +36,6 @@ def check_frame_sets(root: Root | str, dataset: str, *, pixels: bool = True) -> 
     root : Root or str
     dataset : str
         ``frame_sets/<source>``.
-    pixels : bool
-        Whether every frame is decoded; otherwise its bytes are hashed only.
 
     Returns
     -------
@@ -65,7 +63,7 @@ def check_frame_sets(root: Root | str, dataset: str, *, pixels: bool = True) -> 
     left_out: _Rows = read_mined(root, source, "left_out").to_pylist()
     videos: _Rows = read_mined(root, source, "videos").to_pylist()
     # Decoding and hashing run outside the interpreter's lock.
-    read = partial(_read, root, manifest, pixels)
+    read = partial(_read, root, manifest)
     shards = dict(map_shards(read, manifest.shards, threads=True))
     ordered = [shards[at] for at in range(len(manifest.shards))]
     return {
@@ -169,20 +167,20 @@ def _by_set(frames: _Rows) -> dict[str, _Rows]:
     return sets
 
 
-def _read(root: Root, manifest: Manifest, pixels: bool, entry: ShardEntry) -> _Read:
+def _read(root: Root, manifest: Manifest, entry: ShardEntry) -> _Read:
     """Read, hash and decode the frames of one shard."""
-    from ops.pixels import UndecodableImage, decode
+    from ops.pixels import UndecodableImage
+    from ops.video.frame_size import decoded_size
 
     read = _Read()
     try:
         for sample in read_shard(root, manifest, entry, hash=True):
             data = sample.image or b""
             size = (int(sample.meta["width"]), int(sample.meta["height"]))
-            if pixels:
-                try:
-                    size = decode(data).size
-                except UndecodableImage as error:
-                    read.problems.append(f"{sample.key}: {error.found}")
+            try:
+                size = decoded_size(data)
+            except UndecodableImage as error:
+                read.problems.append(f"{sample.key}: {error.found}")
             digest = hashlib.sha256(data).hexdigest()
             read.frames[sample.key] = (str(sample.meta["frame_set"]), *size, digest)
     except ShardDamaged as error:

@@ -84,7 +84,8 @@ def check_published(root: Root | str, dataset: str) -> dict[str, tuple[list[str]
 
 
 def _read(root: Root, manifest: Manifest, entry: ShardEntry) -> _Read:
-    from ops.pixels import UndecodableImage, decode
+    from ops.pixels import UndecodableImage
+    from ops.video.frame_size import decoded_size
 
     read = _Read()
     try:
@@ -93,7 +94,7 @@ def _read(root: Root, manifest: Manifest, entry: ShardEntry) -> _Read:
             read.offsets[name].append(int(sample.meta["frame_offset"]))
             read.videos[name].add(str(sample.meta["source_key"]))
             try:
-                decode(sample.image)
+                decoded_size(sample.image)
                 read.decoded += 1
             except UndecodableImage as error:
                 read.problems.append(f"{sample.key}: {error.found}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -127,10 +129,18 @@ def _title(pen: ImageDraw.ImageDraw, strip: StripSet, top: int, width: int) -> N
                             ("pending", "not decided"))
         if counts[state]
     )  # fmt: skip
-    name = strip.title if len(strip.title) <= 90 else strip.title[:88] + "…"
+    name = _plain(strip.title)
+    name = name if len(name) <= 90 else name[:87] + "..."
     pen.text((_MARGIN, top + 2), name, fill=_INK, font=_font(12))
     if said:
         pen.text((width - _MARGIN, top + 2), said, fill=_MUTED, font=_font(12), anchor="ra")
+
+
+def _plain(title: str) -> str:
+    """A title in the letters that the font has: keys are percent-encoded, accents are left out."""
+    letters = unicodedata.normalize("NFKD", unquote(title))
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return plain if plain.isascii() and plain.isprintable() else title
 
 
 def _frame(

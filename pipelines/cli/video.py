@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -71,7 +72,8 @@ def check(
     open_all: Annotated[
         bool,
         typer.Option(
-            "--open", help="Open every video, too; finds what breaks off, and boxes outside."
+            "--open",
+            help="Open every video, too: what breaks off, and labels behind the end or outside.",
         ),
     ] = False,
 ) -> None:
@@ -96,15 +98,12 @@ def check(
         out.print("dense: true in source.yaml gives it its own, where every frame is labelled")
     out.print(_classes(source.label_space, found))
     told = {
-        "missing": found.missing,
+        "missing": [f"{video}: {why}" for video, why in found.missing.items()],
         "cannot be used": found.unusable,
-        "other pixels": found.outside,
+        "look at": found.remarks,
     }
     for title, lines in told.items():
-        for line in lines[:_SHOWN]:
-            out.print(f"{title}: {line}", style="yellow", highlight=False, markup=False)
-        if len(lines) > _SHOWN:
-            out.print(f"and {len(lines) - _SHOWN:,} more {title}", style="yellow", highlight=False)
+        _tell(title, lines)
     if missing is not None:
         missing.write_text("".join(f"{line}\n" for line in found.missing), "utf-8")
         out.print(f"{missing}: {len(found.missing):,} names", highlight=False)
@@ -122,6 +121,7 @@ def mine(
 ) -> None:
     """Mine frame sets from a source and seal them; options stand before those of source.yaml."""
     from ops.video.mining import mine as mine_source
+    from ops.video.mining import read_mined
     from ops.video.sources import read_source
 
     _, root, catalog = lake()
@@ -141,6 +141,10 @@ def mine(
             log=lambda line: err.print(line, highlight=False),
         )
     out.print(f"{manifest.name}: sealed {_mined(root, name)}", highlight=False)
+    videos = read_mined(root, name, "videos", manifest.version).to_pylist()
+    for title, sets in (("no set", False), ("look at", True)):
+        told = [row for row in videos if row["reason"] and bool(row["n_anchors"]) is sets]
+        _tell(title, [f"{row['file']}: {row['reason']}" for row in told])
     if stated:
         out.print(
             "These options are not in source.yaml: to materialize video/frame_sets, or to mine "
@@ -188,6 +192,14 @@ def official(
         numbers = (found.sets, found.pairs, found.frames, found.empty, found.folders)
         table.add_row(name, *(f"{number:,}" for number in numbers), each)
     out.print(table)
+
+
+def _tell(title: str, lines: Sequence[str]) -> None:
+    """Lines under a title, as many as fit a screen."""
+    for line in lines[:_SHOWN]:
+        out.print(f"{title}: {line}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+    if len(lines) > _SHOWN:
+        out.print(f"and {len(lines) - _SHOWN:,} more {title}", style="yellow", highlight=False)
 
 
 def tell_of_decisions(root: Root, name: str, version: str) -> None:

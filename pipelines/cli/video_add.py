@@ -93,7 +93,7 @@ def add(
             where=str(file),
             remedy="edit that file, or choose another name",
         )
-    source = open_source(place, parse_entry(text.encode(), f"{name}/{SOURCE_FILE}"))
+    source = open_source(place, parse_entry(text.encode(), "the options of video add"))
     if source.label_space not in catalog.label_spaces:
         raise ShiftlakeError(
             "There is no such label space.",
@@ -106,10 +106,12 @@ def add(
     names = source.missing()
     missing = len(names)
     if len(keys) == missing:
+        first = source.clip(keys[0]) if keys else None
+        why = f", such as {first.file}: {first.problem}" if first else ""
         raise ShiftlakeError(
             "Not one video of the source is there.",
             expected="at least one of the videos that the labels name",
-            found=f"none of {len(keys):,}" + (f", such as {names[0]!r:.200}" if names else ""),
+            found=f"none of {len(keys):,}{why}" if first else "labels that name none",
             where=str(videos or root),
             remedy="let --videos (or --root) name the folder they lie in; names in a labels file "
             "are those of the files, with their suffix",
@@ -119,6 +121,10 @@ def add(
     partial.write_text(text, "utf-8")
     partial.replace(file)
     out.print(f"{file}: {len(keys):,} clips, {missing:,} of them not there", highlight=False)
+    if missing:
+        shown = ", ".join(names[:5]) + (", …" if missing > 5 else "")
+        out.print(f"not there: {shown}", style="yellow", highlight=False, markup=False)
+        out.print(f"shiftlake video check {name} says more of each", highlight=False)
     out.print(f"shiftlake video mine {name} makes frame sets of them", highlight=False)
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+from mined_tables import seal_tables
 from PIL import Image
 
 from ops.shards import Manifest, Sample, write_dataset
 from ops.storage import Root, paths
-from ops.video.mining.tables import MINED_TABLES
 
 SIDE = (96, 64)
 REACH = 2
@@ -73,13 +70,7 @@ def seal_frame_sets(
         rows.append(row)
     name = f"frame_sets/{source}"
     manifest = write_dataset(root, name, samples, label_space=label_space, per_shard=per_shard)
-    for row in rows:
-        row["mined_version"] = manifest.version
-    buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(rows, schema=MINED_TABLES["frames"]), buffer)
-    data = buffer.getvalue()
-    root.write_bytes(paths.mined(source, manifest.version, "frames.parquet"), data)
-    seal = {"frames": {"sha256": hashlib.sha256(data).hexdigest(), "rows": len(rows)}}
+    seal = seal_tables(root, source, manifest.version, {"frames": rows})
     manifest = manifest.model_copy(update={"renderer": {"name": "mining", "tables": seal}})
     root.write_json(paths.manifest(name), manifest.model_dump(mode="json"))
     return manifest

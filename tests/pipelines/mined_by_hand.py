@@ -6,16 +6,14 @@ import hashlib
 import io
 from collections.abc import Sequence
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from mined_tables import seal_tables
 from PIL import Image, ImageDraw
 
 from ops.shards.manifest import Manifest
 from ops.shards.sample import Sample
 from ops.shards.write_dataset import write_dataset
-from ops.storage import Root, paths
+from ops.storage import Root
 from ops.video.datasets import mined_dataset
-from ops.video.mining.tables import MINED_TABLES, SEAL
 
 
 def picture(number: int, offset: int, size: tuple[int, int]) -> bytes:
@@ -87,17 +85,7 @@ def mined_by_hand(
                 reason = ("motion", "background", "blur", "other")[number % 4]
                 pairs.append({**row, "suspicion": suspicion, "suggested": reason})
     first = write_dataset(root, name, samples, label_space=label_space, per_shard=per_shard)
-    seals = {}
-    for table, rows in {"frames": frames, "pairs": pairs}.items():
-        schema = MINED_TABLES[table]
-        rows = [{"mined_version": first.version, **row} for row in rows]
-        columns = {field.name: [row.get(field.name) for row in rows] for field in schema}
-        written = io.BytesIO()
-        pq.write_table(pa.table(columns, schema=schema), written)
-        root.write_bytes(paths.mined(source, first.version, f"{table}.parquet"), written.getvalue())
-        digest = hashlib.sha256(written.getvalue()).hexdigest()
-        seals[table] = {"sha256": digest, "rows": len(rows)}
-    root.write_json(paths.mined(source, first.version, SEAL), {"tables": seals})
+    seals = seal_tables(root, source, first.version, {"frames": frames, "pairs": pairs})
     renderer = {"name": "mining", "version": 1, "parameters": {}, "seed": 0, "tables": seals}
     return write_dataset(
         root, name, samples, label_space=label_space, renderer=renderer, per_shard=per_shard

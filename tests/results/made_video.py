@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import uuid
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from made_lake import Lake, Row
+from mined_tables import seal_tables
 
 from ops.shards import Manifest
 from ops.storage import paths
-from ops.video.mining.tables import MINED_TABLES, SEAL
 from ops.video.review import Event, Review, freeze, seal_reviewed
 
 Frame = dict[str, Any]
@@ -42,43 +39,47 @@ def frame(
     }
 
 
-def mined(lake: Lake, source: str, frames: list[Frame], version: str = "v1") -> Manifest:
+def mined(
+    lake: Lake,
+    source: str,
+    frames: list[Frame],
+    version: str = "v1",
+    *,
+    k: int = 10,
+    stride: int = 1,
+) -> Manifest:
     """Seal frames as ``frame_sets/<source>``, with the tables a mining leaves beside them."""
     name = f"frame_sets/{source}"
     space = "imagenet_vid30"
     sealed = lake.dataset(name, len(frames), version=version, label_space=space).version
-    of = {"source": source, "mined_version": sealed}
     rows: dict[str, list[Row]] = {
-        "frames": sorted((of | each for each in frames), key=lambda each: each["sample_key"]),
+        "frames": sorted(frames, key=lambda each: each["sample_key"]),
         "pairs": [
-            of
-            | {name: each[name] for name in ("frame_set", "frame_offset", "sample_key")}
+            {name: each[name] for name in ("frame_set", "frame_offset", "sample_key")}
             | {"suspicion": 0.5, "suggested": "motion"}
             for each in frames
             if each["frame_offset"]
         ],
         "videos": [
-            of | {"clip": clip, "video": clip, "file": f"{clip}.mp4", "status": "ok"}
+            {"clip": clip, "video": clip, "file": f"{clip}.mp4", "status": "ok"}
             for clip in sorted({each["clip"] for each in frames})
         ],
         "left_out": [
-            of | {"frame_set": each["frame_set"], "frame_offset": 10, "reason": "boundary"}
+            {"frame_set": each["frame_set"], "frame_offset": 10, "reason": "boundary"}
             for each in frames
             if each["frame_offset"] == 0
         ],
     }
-    seals = {}
-    for table, schema in MINED_TABLES.items():
-        full = [{column: row.get(column) for column in schema.names} for row in rows[table]]
-        data = io.BytesIO()
-        pq.write_table(pa.Table.from_pylist(full, schema=schema), data)
-        lake.root.write_bytes(paths.mined(source, sealed, f"{table}.parquet"), data.getvalue())
-        digest = hashlib.sha256(data.getvalue()).hexdigest()
-        seals[table] = {"sha256": digest, "rows": len(full)}
-    lake.root.write_json(paths.mined(source, sealed, SEAL), {"tables": seals})
+    seals = seal_tables(lake.root, source, sealed, rows)
     renderer = {"name": "mining", "version": "1", "form": "stored", "tables": seals}
     manifest = lake.dataset(
-        name, len(frames), n_shards=1, version=version, label_space=space, renderer=renderer
+        name,
+        len(frames),
+        n_shards=1,
+        version=version,
+        label_space=space,
+        parameters={"k": k, "stride": stride, "rule": "frame"},
+        renderer=renderer,
     )
     shard = manifest.shards[0].model_copy(update={"n_samples": len(frames)})
     manifest = manifest.model_copy(update={"shards": (shard,)})

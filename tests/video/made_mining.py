@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from mined_tables import seal_tables
 
 from ops.shards.manifest import Manifest, histogram_hash, version_of
 from ops.storage import Root, paths
-from ops.video.mining.tables import MINED_TABLES, SEAL
 
 Sets = Mapping[tuple[str, int], Sequence[int]]
 
@@ -69,15 +66,8 @@ def mine_by_hand(
                 draw = hashlib.sha256(name.encode()).digest()[0] / 255
                 pairs.append({**told, "suspicion": draw, "suggested": "motion"})
     version = version_of({"source": source, "frames": frames, "salt": salt})
-    seals = {}
-    for table, rows in (("frames", frames), ("pairs", pairs), ("videos", []), ("left_out", [])):
-        told_rows = [{**row, "mined_version": version} for row in rows]
-        data = io.BytesIO()
-        pq.write_table(pa.Table.from_pylist(told_rows, MINED_TABLES[table]), data)
-        sha256 = hashlib.sha256(data.getvalue()).hexdigest()
-        root.write_bytes(paths.mined(source, version, f"{table}.parquet"), data.getvalue())
-        seals[table] = {"sha256": sha256, "rows": len(rows)}
-    root.write_json(paths.mined(source, version, SEAL), {"tables": seals})
+    tables = {"frames": frames, "pairs": pairs, "videos": [], "left_out": []}
+    seals = seal_tables(root, source, version, tables)
     manifest = Manifest(
         name=f"frame_sets/{source}",
         benchmark="frame_sets",

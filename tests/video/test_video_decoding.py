@@ -133,6 +133,15 @@ def test_turned_clips_are_given_upright_at_the_size_they_are_displayed(
     assert np.abs(picture.pixels.astype(int) - paint(7)).mean() < 6
 
 
+def test_vp9_tells_turn_and_types_though_its_decoder_does_not(tmp_path: Path) -> None:
+    clip = write_clip(tmp_path / "a.webm", codec="libvpx-vp9", frames=30, rotation=90)
+    with open_video(clip.path) as video:
+        assert (video.width, video.height, video.rotation) == (160, 96, 90)
+        pictures = video.read([0, 5, 12, 29])
+    assert [read_number(picture.pixels) for picture in pictures] == [0, 5, 12, 29]
+    assert [picture.pict_type for picture in pictures] == ["I", "P", "I", "P"]
+
+
 def test_size_is_known_before_and_after_frames_are_read(tmp_path: Path) -> None:
     clip = write_clip(tmp_path / "high.mp4", width=96, height=160, rotation=90, frames=5)
     with open_video(clip.path) as video:

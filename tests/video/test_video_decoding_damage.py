@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -25,6 +26,7 @@ from made_clips import (
 
 from ops.video.decoding import UnreadableVideo, open_video
 
+X265 = "keyint=12:min-keyint=12:scenecut=0:bframes=2:pools=none:log-level=0:frame-threads=1"
 TEXTURE = np.random.default_rng(1).integers(0, 60, (96, 700, 3))
 
 
@@ -202,6 +204,45 @@ def test_flipped_bytes_are_mostly_seen_and_never_stop_the_reader(
                     wrong, kept_wrong = wrong + 1, kept_wrong + 1
     assert wrong > 300
     assert kept_wrong < 0.15 * wrong  # by the decoder's own flags alone it is nine tenths
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "most"),
+    [
+        # FFmpeg's decoder of VP9 reports nothing of it.
+        ("a.webm", {"codec": "libvpx-vp9"}, 0.1),
+        # That of HEVC tells a part, unless the encoder put hashes beside its pictures.
+        ("a.mp4", {"codec": "libx265"}, 0.9),
+        ("b.mp4", {"codec": "libx265", "options": {"x265-params": f"{X265}:hash=1"}}, 0.15),
+    ],
+    ids=["VP9", "HEVC", "HEVC with hashes"],
+)
+def test_flipped_bits_are_seen_in_formats_whose_decoders_say_little(
+    tmp_path: Path, name: str, options: dict[str, Any], most: float
+) -> None:
+    path = write_clip(tmp_path / name, frames=60, **options).path
+    with av.open(str(path)) as file:
+        packets = [(packet.pos, packet.size) for packet in file.demux(video=0) if packet.size]
+    with open_video(path) as video:
+        truth = {picture.index: picture.pixels for picture in video.read(range(60))}
+        assert all(pixels is not None for pixels in truth.values()), "nothing sound is left out"
+    left_out = kept = 0
+    for seed in range(8):
+        draw = np.random.default_rng(seed)
+        data = bytearray(path.read_bytes())
+        for _ in range(4):
+            start, size = packets[int(draw.integers(len(packets)))]
+            data[start + int(draw.integers(size))] ^= 1 << int(draw.integers(8))
+        damaged = tmp_path / f"damaged-{name}"
+        damaged.write_bytes(data)
+        with open_video(damaged) as video:
+            for picture in video.read(range(video.n_frames)):
+                left_out += picture.problem is not None
+                kept += picture.problem is None and not np.array_equal(
+                    picture.pixels, truth[picture.index]
+                )
+    assert left_out > 20
+    assert kept < most * (left_out + kept)
 
 
 def _patched(clip: MadeClip, path: Path, *changes: tuple[bytes, int, bytes]) -> Path:

@@ -36,6 +36,16 @@ def first(path: Path, **options: bool) -> Picture:
         return video.read([0])[0]
 
 
+@pytest.mark.parametrize(("transfer", "told"), [(18, "HLG"), (16, "PQ"), (1, None)])
+def test_high_dynamic_range_is_told(tmp_path: Path, transfer: int, told: str | None) -> None:
+    clip = write_clip(
+        tmp_path / "a.mp4", frames=3, colour={"color_trc": transfer, "color_primaries": 9}
+    )
+    with open_video(clip.path) as video:
+        assert video.problem is None if told is None else told in str(video.problem)
+        assert video.read([1])[0].problem is None
+
+
 @pytest.mark.parametrize(("matrix", "tag"), [(BT709, "bt709"), (BT601, "bt470bg")])
 @pytest.mark.parametrize("full", [False, True])
 def test_tagged_colours_come_back(tmp_path: Path, matrix: int, tag: str, full: bool) -> None:

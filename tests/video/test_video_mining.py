@@ -226,7 +226,7 @@ def test_broken_videos_are_rows_and_stop_nothing(tmp_path: Path, root: Root) -> 
     assert not any(str(tmp_path) in str(row) for row in tables["videos"])
     assert videos["xml"]["reason"] == "line 3: no box"
     assert "30 of a label space" in str(videos["label"]["reason"])
-    assert "1 annotations lie behind" in str(videos["late"]["reason"])
+    assert "1 of 1 labelled moments lies behind" in str(videos["late"]["reason"])
     assert videos["good"]["n_anchors"] == 1
     assert videos["empty"]["n_anchors"] == 0
     assert videos["good"]["sha256"]

@@ -15,7 +15,8 @@ from mined_source import DOG, MadeSource, clip_of, seen_in
 from ops.catalog import load
 from ops.storage import open_root
 from ops.video.mining import MiningConfig, mine, read_mined
-from ops.video.mining.similarity import Similarity, compare, is_cut, look, one_thread
+from ops.video.mining.cuts import cuts
+from ops.video.mining.similarity import Similarity, compare, look, one_thread
 from ops.video.mining.suspicion import REASONS, suspicion
 
 Pixels = npt.NDArray[np.uint8]
@@ -104,11 +105,47 @@ def test_what_stands_in_front_lowers_the_structure(cases: dict[str, Similarity])
     assert cases["occluder"].displacement > cases["pan 20 %"].displacement
 
 
-def test_a_cut_is_told_from_a_pan_and_from_a_flash(cases: dict[str, Similarity]) -> None:
-    assert is_cut(cases["cut"])
-    flash = np.clip(ANCHOR.astype(int) + 60, 0, 255).astype(np.uint8)
-    assert not is_cut(similarity(flash))
-    assert not any(is_cut(found) for name, found in cases.items() if name != "cut")
+WIDE = textured(96, 300, 5)
+
+
+def shot(scene: Pixels, frames: int, step: int = 2, start: int = 0) -> list[Pixels]:
+    """Frames of 128 pixels across a scene, each so many pixels farther to the right."""
+    return [scene[:, start + step * at :][:, :128] for at in range(frames)]
+
+
+def brighter(pixels: Pixels) -> Pixels:
+    return np.clip(pixels.astype(int) * 2 + 40, 0, 255).astype(np.uint8)
+
+
+def flashed(frames: int) -> list[Pixels]:
+    found = shot(WIDE, 12)
+    return [*found[:5], *map(brighter, found[5 : 5 + frames]), *found[5 + frames :]]
+
+
+@pytest.mark.parametrize(
+    ("frames", "expected"),
+    [
+        (shot(WIDE, 6) + shot(255 - textured(96, 300, 6) // 2, 6), [6]),
+        (shot(WIDE, 6) + shot(WIDE[::-1, ::-1], 6), [6]),
+        (shot(WIDE, 1) + shot(WIDE[::-1, ::-1], 5), [1]),
+        (shot(WIDE, 4) + shot(WIDE[::-1, ::-1], 4) + shot(WIDE, 4, start=60), [4, 8]),
+        (shot(WIDE, 12), []),
+        (shot(WIDE, 5, step=40), []),
+        (flashed(1), []),
+        (flashed(2), []),
+        (shot(WIDE, 6) + [cv2.GaussianBlur(each, (0, 0), 2) for each in shot(WIDE, 6)], []),
+        (shot(WIDE, 1), []),
+    ],
+    ids=[
+        *("other colours", "the same colours", "at once", "twice", "none", "fast pan"),
+        *("flash", "two frames of flash", "out of focus", "one frame"),
+    ],
+)
+def test_a_cut_is_told_from_all_else_that_changes_a_picture(
+    frames: list[Pixels], expected: list[int]
+) -> None:
+    with one_thread():
+        assert cuts([look(np.ascontiguousarray(each)) for each in frames]) == expected
 
 
 @pytest.mark.parametrize("size", [(8, 9), (16, 16), (40, 500), (1000, 30), (96, 96)])
@@ -160,8 +197,8 @@ def test_neighbours_behind_a_cut_are_left_out_only_if_asked(tmp_path: Path) -> N
         {"a": clip_of(tmp_path / "a.mp4", seen_in({10: (DOG,)}))}, MiningConfig(k=4)
     )
     root = open_root(tmp_path / "lake")
-    for cuts, expected in ((False, {}), (True, {2: "cut", 3: "cut", 4: "cut"})):
-        mine(root, load(), replace(source, mining=MiningConfig(k=4, cuts=cuts)), workers=1)
+    for asked, expected in ((False, {}), (True, {2: "cut", 3: "cut", 4: "cut"})):
+        mine(root, load(), replace(source, mining=MiningConfig(k=4, cuts=asked)), workers=1)
         left = read_mined(root, "made", "left_out").to_pylist()
         assert {row["frame_offset"]: row["reason"] for row in left} == expected
     pairs = read_mined(root, "made", "pairs").to_pylist()

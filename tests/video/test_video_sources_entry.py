@@ -59,7 +59,7 @@ def test_sources_are_the_folders_with_an_entry_and_a_fit_name(tmp_path):
         (FOLDER + "root: x\n", "root", "labels", "root"),
         (FOLDER + "synthetic: yes please\n", "synthetic", "bool", "yes please"),
         (FOLDER + "synthetic: 1\n", "synthetic", "bool", "1"),
-        (FOLDER.replace("l.csv", "l.xlsx"), "the whole file", ".csv or .json", ""),
+        (FOLDER.replace("l.csv", "l.xlsx"), "labels", ".csv or .json", "l.xlsx"),
         (FOLDER.replace("imagenet_vid30", "My/Own"), "label_space", "pattern", "My/Own"),
         (FOLDER.replace("videos: v", "videos: http://x/y"), "videos", "this machine", "http"),
         (FOLDER.replace("videos: v", "videos: ' '"), "videos", "1 character", " "),

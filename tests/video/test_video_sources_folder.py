@@ -79,6 +79,32 @@ def test_rows_of_csv_add_up_to_frames_with_boxes(tmp_path):
     assert source.keys() == ("a", "b%2C1")
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_spreadsheet_may_write_it_as_it_does(tmp_path, separator):
+    mark = "." if separator == "," else ","
+    rows = [
+        ["Video", "Seconds", " Labels ", "xmin", "ymin", "xmax", "ymax", "", ""],
+        ["a.mp4", f"1{mark}5", "lion", f"0{mark}5", "0", "30", "40", "", ""],
+        ["a.mp4", "2", '"lion;zebra"', "", "", "", "", "", ""],
+        ["", "", "", "", "", "", "", "", ""],
+    ]
+    text = "\r\n".join(separator.join(row) for row in rows)
+    first, second = labelled(tmp_path, f"\ufeff{text}\r\n").clip("a").segments[0].annotations
+    assert (first.seconds, second.seconds) == (1.5, 2.0)
+    assert first.boxes == (Box(15, 0.5, 0, 30, 40),)
+    assert (second.labels, second.boxes) == ((15, 29), None)
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [("cat", "perhaps domestic_cat"), ("zbra", "perhaps zebra"), ("puppy", ": airplane, antelope")],
+)
+def test_a_class_that_is_none_is_told_which_may_be_meant(tmp_path, written, hint):
+    with pytest.raises(ShiftlakeError) as caught:
+        labelled(tmp_path, f"video,labels\na.mp4,{written}\n").keys()
+    assert hint in str(caught.value.expected)
+
+
 def test_times_and_whole_videos(tmp_path):
     rows = [
         {"video": "t.mp4", "seconds": 0.4, "labels": ["lion"]},
@@ -121,12 +147,23 @@ def test_a_video_that_is_not_there_is_a_clip_that_says_so(tmp_path):
     (videos / "frames").mkdir()
     gone = source.clip("sub%2Fgone")
     assert (gone.path, gone.file) == (None, "sub/gone.mp4")
-    assert gone.problem == "sub/gone.mp4 is not in the folder of videos"
+    assert gone.problem == "not in the folder of videos"
     assert source.clip("here").path == videos / "here.mp4"
     assert source.clip("frames").path == videos / "frames"
     assert source.missing() == ("sub/gone.mp4",)
     with pytest.raises(ShiftlakeError, match="perhaps here"):
         source.clip("hare")
+
+
+@pytest.mark.parametrize("written", ["IMG_1", "img_1.mov", "IMG_1.mov"])
+def test_a_name_nearly_right_is_told_the_right_one(tmp_path, written):
+    source = labelled(tmp_path, f"video,labels\n{written},lion\n")
+    (tmp_path / "own" / "videos" / "IMG_1.MOV").write_bytes(b"film")
+    (key,) = source.keys()
+    assert source.clip(key).problem == "not in the folder of videos, which has IMG_1.MOV"
+    (tmp_path / "own" / "videos").rename(tmp_path / "own" / "elsewhere")
+    again = read_source(tmp_path, "own")
+    assert again.clip(key).problem == "the folder of videos does not exist"
 
 
 def test_a_folder_of_frames_has_the_rate_that_somebody_states(tmp_path):
@@ -199,8 +236,11 @@ HEAD = "video,frame,labels\n"
         (HEAD + "a.mp4,1\n", 2, "3 values", "2"),
         (HEAD + 'a.mp4,1,"lion\n', 2, "CSV", "end of data"),
         (HEAD + "a.mp4,1,lion\na.mkv,1,lion\n", 3, "before their suffix", "a.mkv"),
-        ("video;frame;labels\na.mp4;1;lion\n", 1, "the columns", "video;frame"),
-        ("video,labels,labels\n", 1, "the columns", "labels"),
+        ("video|frame|labels\na.mp4|1|lion\n", 1, "the columns", "video|frame"),
+        ("video,label\n", 1, "perhaps labels", "'label'"),
+        ("file,frame,labels\n", 1, "the columns video and labels", "'file' in file, frame"),
+        ("video,labels,labels\n", 1, "once", "labels"),
+        (HEAD + "a.mp4,1,lion,zebra\n", 2, "3 values (video, frame, labels)", "'zebra'"),
         ("", 1, "the columns", "nothing"),
         ("video,seconds,labels\na.mp4,nan,lion\n", 2, "0 to 1e+07", "nan"),
         ("video,seconds,labels\na.mp4,-0.1,lion\n", 2, "0 to 1e+07", "-0.1"),

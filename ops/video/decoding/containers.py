@@ -95,10 +95,6 @@ def picture_stream(container: Any, name: str) -> Any:
     if context is None or not context.name:
         raise UnreadableVideo(found="pictures of a format without a decoder", where=name)
     check_size(context.width, context.height, name)
-    context.options = {"max_pixels": str(MAX_PIXELS)}
-    # One thread: videos are what runs in parallel, and with several a decoder passes more damage
-    # off as sound.
-    context.thread_type, context.thread_count = "NONE", 1
     for other in streams:
         if other.index != stream.index:
             other.discard = av.stream.Discard.all

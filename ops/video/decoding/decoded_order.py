@@ -10,6 +10,7 @@ import av
 import numpy as np
 
 from ops.video.decoding.containers import open_container, picture_stream
+from ops.video.decoding.decoder import prepare
 from ops.video.decoding.packet_table import NO_TIME, REMEDY, PacketTable
 from ops.video.decoding.unreadable import UnreadableVideo
 
@@ -47,6 +48,7 @@ def in_decoded_order(path: Path, table: PacketTable) -> PacketTable:
     untimed = 0
     with open_container(path) as container:
         stream = picture_stream(container, path.name)
+        prepare(stream.codec_context)
         for packet in container.demux(stream):
             try:
                 frames = stream.codec_context.decode(packet)

@@ -36,6 +36,11 @@ _MATRICES = {
     10: "bt2020c",
 }
 _UNTAGGED = 2
+# Phones film it where nobody asked for it.
+_HDR = {
+    number: f"high dynamic range ({name}), which is not tone-mapped: its pictures are pale"
+    for number, name in ((16, "PQ"), (18, "HLG"))
+}
 _HD = 720
 # Formats in which pictures that no other refers to are known as such, and may be left out on the
 # way to the first wanted one. HEVC's mark speaks of one of several layers only.
@@ -85,10 +90,11 @@ class VideoFile(Video):
         self.color_space = _MATRICES.get(self._reader.matrix)
         self.n_frames, self.seconds = len(table.packets), table.seconds
         self.fps, self.variable_rate = frame_rate(self.seconds, table.tick, self._reader.rates)
-        self.problem = table.problem
-        if self.problem is None and self._reader.promised > len(table.pts):
+        problem = table.problem
+        if problem is None and self._reader.promised > len(table.pts):
             there = f"{len(table.pts)} of {self._reader.promised}"
-            self.problem = f"cut short: {there} frames are in the file"
+            problem = f"cut short: {there} frames are in the file"
+        self.problem = "; ".join(filter(None, (problem, _HDR.get(self._reader.transfer)))) or None
         if not self._told.width * self._told.height and not self._look.width:
             self.close()
             raise UnreadableVideo(
@@ -207,9 +213,16 @@ class VideoFile(Video):
         # What it still holds back: to feed it further packets would cost a frame each.
         yield from _fed(self._reader.context, None) or ()
 
+    def _kind(self, index: int, frame: Any) -> PictureType | None:
+        told = _TYPES.get(int(frame.pict_type))
+        if told is None and self.codec == "vp9":
+            # libvpx does not tell; of VP9 there are no others.
+            return "I" if self._table.keys[self._table.packets[index]] else "P"
+        return told
+
     def _picture(self, index: int, frame: Any) -> Picture:
-        seconds, kind = float(self.seconds[index]), _TYPES.get(int(frame.pict_type))
-        degrees, mirrored = orientation(frame)
+        seconds, kind = float(self.seconds[index]), self._kind(index, frame)
+        degrees, mirrored = self._reader.turn or orientation(frame)
         look = _Look(frame.width, frame.height, degrees, mirrored)
         usual = self._seen or self._told._replace(degrees=degrees, mirrored=mirrored)
         if look != usual and usual.width:

@@ -119,8 +119,7 @@ def _state(status: Status, reason: object) -> dict[str, Any]:
 
 def _notes(why: str | None, seen: SeenFrames, problem: str | None) -> str | None:
     """What there is to say of a clip that can be opened."""
-    beyond = f"{seen.n_beyond} annotations lie behind its last frame" if seen.n_beyond else None
-    return "; ".join(filter(None, (why, problem, beyond))) or None
+    return "; ".join(filter(None, (why, problem, seen.beyond))) or None
 
 
 def _without(path: Path, clip: Clip, reason: object) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ops.video.sources import VideoSource
 
 # Raised when the same videos and labels give other frames, labels or scores.
-RULES = 1
+RULES = 2
 # A shard is full with as many sets, or with sets of as many pixels: about 65 MB of JPEG files of
 # any size. A shard is also what one process makes in one piece: a thousand videos keep 16 busy.
 SETS_A_SHARD = 25

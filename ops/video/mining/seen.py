@@ -38,19 +38,19 @@ class SeenFrames:
     Attributes
     ----------
     n_frames : int
-    n_beyond : int
-        Annotations of moments that the video does not have, or whose place cannot be known.
+    beyond : str or None
+        That some labelled moments lie behind the last frame, or their place cannot be known.
     """
 
     def __init__(
         self, clip: Clip, seconds: npt.NDArray[np.float64], width: int, height: int
     ) -> None:
         self.n_frames = len(seconds)
-        self.n_beyond = 0
         self._dense = clip.dense
         self._short_side = min(width, height)
         self._whole = [segment.labels for segment in clip.segments]
         self._by_segment: list[dict[int, Seen]] = []
+        beyond = 0
         for segment in clip.segments:
             found: dict[int, Seen] = {}
             for annotation in segment.annotations:
@@ -58,8 +58,9 @@ class SeenFrames:
                 if 0 <= frame < self.n_frames:
                     found[frame] = _joined(found.get(frame), _seen(annotation, width, height))
                 else:
-                    self.n_beyond += 1
+                    beyond += 1
             self._by_segment.append(found)
+        self.beyond = _beyond(beyond, clip, seconds) if beyond else None
         self._all: dict[int, Seen] = {}
         for found in self._by_segment:
             for frame, seen in found.items():
@@ -113,6 +114,15 @@ def _frame(annotation: Annotation, seconds: npt.NDArray[np.float64]) -> int:
     if not len(seconds) or np.isnan(seconds[-1]):
         return -1
     return int(np.searchsorted(seconds, annotation.seconds - _TOLERANCE, side="left"))
+
+
+def _beyond(count: int, clip: Clip, seconds: npt.NDArray[np.float64]) -> str:
+    moments = sum(len(segment.annotations) for segment in clip.segments)
+    last = f"its last frame, {len(seconds) - 1}"
+    if len(seconds) and np.isfinite(seconds[-1]):
+        last += f" at {seconds[-1]:.3f} s"
+    lie = "lies" if count == 1 else "lie"
+    return f"{count:,} of {moments:,} labelled moments {lie} behind {last}"
 
 
 def _seen(annotation: Annotation, width: int, height: int) -> Seen:

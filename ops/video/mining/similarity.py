@@ -28,10 +28,6 @@ _DIGITS = 4
 # Wang et al. 2004: (0.01 * 255)^2 and (0.03 * 255)^2, a Gaussian window of 1.5 pixels.
 _C1, _C2 = 6.5025, 58.5225
 _SIGMA = 1.5
-# Two frames in a row are of two shots if neither colour nor, with motion taken back, structure
-# holds: by colour alone a flash would pass for a cut, by structure alone a fast pan.
-_CUT_HISTOGRAM = 0.5
-_CUT_STRUCTURE = 0.75
 
 
 @dataclass(frozen=True)
@@ -120,11 +116,6 @@ def compare(anchor: Look, other: Look) -> Similarity:
         blur=_share(_ratio(anchor.sharpness, other.sharpness)),
         histogram=_share(float(np.minimum(anchor.histogram, other.histogram).sum())),
     )
-
-
-def is_cut(similarity: Similarity) -> bool:
-    """Whether two frames in a row, so similar, belong to two shots."""
-    return similarity.histogram < _CUT_HISTOGRAM and similarity.structure < _CUT_STRUCTURE
 
 
 def _shrunk(pixels: Pixels) -> Pixels:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ops.video.mining.config import MiningConfig
+from ops.video.mining.cuts import cuts
 from ops.video.mining.neighbours import PlannedFrame, PlannedSet
 from ops.video.mining.seen import finite
-from ops.video.mining.similarity import Look, Similarity, compare, is_cut, look
+from ops.video.mining.similarity import Look, Similarity, compare, look
 from ops.video.mining.tables import Reason
 
 if TYPE_CHECKING:
@@ -141,14 +142,8 @@ def _taken(planned: PlannedFrame, kept: _Kept, similarity: Similarity | None) ->
 
 def _behind_cuts(kept: dict[int, _Kept]) -> list[int]:
     """Offsets that a cut parts from the anchor: the first frame behind it, and all beyond."""
-    behind: list[int] = []
-    for outward in (
-        sorted(offset for offset in kept if offset >= 0),
-        sorted((offset for offset in kept if offset <= 0), reverse=True),
-    ):
-        for at in range(1, len(outward)):
-            before, after = kept[outward[at - 1]], kept[outward[at]]
-            if is_cut(compare(before.look, after.look)):
-                behind += outward[at:]
-                break
-    return behind
+    offsets = sorted(kept)
+    firsts = [offsets[at] for at in cuts([kept[offset].look for offset in offsets])]
+    begin = max((first for first in firsts if first <= 0), default=offsets[0])
+    end = min((first for first in firsts if first > 0), default=offsets[-1] + 1)
+    return [offset for offset in offsets if not begin <= offset < end]

@@ -14,7 +14,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
-    model_validator,
+    field_validator,
 )
 
 from ops.video.mining.config import MiningConfig
@@ -124,11 +124,12 @@ class FolderEntry(_Entry):
     dense: Flag = False
     fps: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] | None = None
 
-    @model_validator(mode="after")
-    def _known_suffix(self) -> FolderEntry:
-        if not self.labels.lower().endswith((".csv", ".json")):
-            raise ValueError("expected labels in a file that ends in .csv or .json")
-        return self
+    @field_validator("labels")
+    @classmethod
+    def _known_suffix(cls, labels: str) -> str:
+        if not labels.lower().endswith((".csv", ".json")):
+            raise ValueError("expected a file that ends in .csv or .json")
+        return labels
 
 
 SourceEntry: TypeAlias = ImagenetVidEntry | YoutubeBbEntry | FolderEntry

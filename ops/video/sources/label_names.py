@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 
@@ -11,6 +12,8 @@ from ops.catalog import classes
 NAMED = (*classes.VIDEO_LABEL_SPACES, classes.ILSVRC)
 # As many as a label in a table can be.
 _MOST = 1 << 15
+# Classes that can be listed in a message.
+_FEW = 40
 
 
 def index_of_label(written: object, label_space: str) -> int:
@@ -44,9 +47,18 @@ def index_of_label(written: object, label_space: str) -> int:
         return known[name]
     if not known:
         raise ValueError(f"expected an index, for {label_space} has no names, not {written!r:.80}")
-    near = get_close_matches(name, known, 2, 0.6)
-    hint = f", perhaps {' or '.join(near)}" if near else ""
-    raise ValueError(f"expected a class of {label_space}{hint}, not {written!r:.80}")
+    raise ValueError(f"expected a class of {label_space}{_hint(name, known)}, not {written!r:.80}")
+
+
+def _hint(name: str, known: Mapping[str, int]) -> str:
+    """What may be meant by a name that is none: cat is a word of domestic_cat, lyon nearly lion."""
+    within = [each for each in known if name in each.split("_")]
+    near = list(dict.fromkeys([*within, *get_close_matches(name, known, 2, 0.6)]))[:3]
+    if near:
+        return f", perhaps {' or '.join(near)}"
+    count = len(set(known.values()))
+    # Names stand before the WordNet ids, in the order of their classes.
+    return f": {', '.join(list(known)[:count])}" if count <= _FEW else ""
 
 
 def _plain(name: str) -> str:

@@ -109,7 +109,7 @@ def _frame(value: object) -> int | None:
 def _seconds(value: object) -> float | None:
     if value is None:
         return None
-    return _finite(value, "seconds, from 0", 0, _MOST_SECONDS)
+    return _finite(value, "seconds, from 0, such as 12.4", 0, _MOST_SECONDS)
 
 
 def _finite(value: object, what: str, least: float, most: float) -> float:

@@ -79,7 +79,7 @@ class LabelledFolder(Known):
         )
         moments = _annotations(rows, relative=self.entry.boxes == "shares")
         frames = path is not None and path.is_dir()
-        problem = None if path else f"{file} is not in the folder of videos"
+        problem = None if path else self._absent(file)
         if frames and self.entry.fps is None and any(each.frame is None for each in moments):
             problem = "labels by time, and fps in source.yaml does not say when its frames are"
         return Clip(
@@ -105,6 +105,23 @@ class LabelledFolder(Known):
             # macOS writes an umlaut as two characters, a spreadsheet as one.
             path = base / self._spelled.get(_composed(file), file)
         return path if path.is_file() or path.is_dir() else None
+
+    def _absent(self, file: str) -> str:
+        """That a video is not there, and which one may be meant: another case, no suffix."""
+        if not (self.folder / self.entry.videos).is_dir():
+            return "the folder of videos does not exist"
+        near = self._loosely.get(file.casefold(), ())
+        has = f", which has {' and '.join(near)}" if near else ""
+        return f"not in the folder of videos{has}"
+
+    @cached_property
+    def _loosely(self) -> dict[str, list[str]]:
+        """Files at the top of the folder of videos, by small letters with and without suffix."""
+        found: dict[str, list[str]] = {}
+        for name in sorted(path.name for path in (self.folder / self.entry.videos).iterdir()):
+            for meant in {name.casefold(), _without_suffix(name).casefold()}:
+                found.setdefault(meant, []).append(name)
+        return found
 
     @cached_property
     def _spelled(self) -> dict[str, str]:

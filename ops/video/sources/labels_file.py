@@ -2,7 +2,8 @@
 
 JSON is a list of rows. A CSV has a head; a row of it gives at most one box, in the columns xmin,
 ymin, xmax, ymax, track, occluded and generated, with one label; several labels are set apart by
-``;``. Rows of one moment add up.
+``;``. Rows of one moment add up. Where the head has ``;`` or tabs in place of commas, as some
+spreadsheets write them, so have the rows, and 1,5 is 1.5.
 """
 
 from __future__ import annotations
@@ -12,15 +13,21 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from ops.errors import ShiftlakeError
-from ops.video.sources.label_rows import BOX_FIELDS, COORDINATES, FIELDS, LabelRow, label_row
+from ops.video.sources.label_rows import COORDINATES, LabelRow, label_row
 
 # Read into memory as a whole: ten million rows, and more than a person labels.
 MOST_BYTES = 256 << 20
-_COLUMNS = (FIELDS | BOX_FIELDS) - {"boxes", "label"}
+# In the order in which a person needs them.
+_COLUMNS = (
+    *("video", "labels", "frame", "seconds"),
+    *(*COORDINATES, "track", "occluded", "generated"),
+)
+_SEPARATORS = ",;\t"
 _NEW_LINE = "\n"
 _BLANK = re.compile(r"[ \t\r\n]*")
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
@@ -78,7 +85,8 @@ def _text(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        why = f"expected text in UTF-8, not the byte 0x{data[error.start]:02x}"
+        utf8 = "text in UTF-8, which spreadsheets save as CSV UTF-8"
+        why = f"expected {utf8}, not the byte 0x{data[error.start]:02x}"
         raise refused(path, f"line {line}", why) from error
 
 
@@ -133,35 +141,70 @@ def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _csv(path: Path, text: str) -> Iterator[tuple[str, object]]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    first = text.partition(_NEW_LINE)[0]
+    separator = next((sign for sign in _SEPARATORS if sign in first), ",")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     line = 1
     try:
-        head = [name.strip() for name in next(reader, [])]
-        strange = [name for name in head if name not in _COLUMNS]
-        if "video" not in head or strange or len(set(head)) < len(head):
-            others = ", ".join(sorted(_COLUMNS - {"video"}))
-            columns = f"the columns video and any of {others}, set apart by commas"
-            raise ValueError(f"expected {columns}, not {', '.join(head)[:200] or 'nothing'}")
+        head = _head(next(reader, []))
         line = reader.line_num + 1
         for cells in reader:
-            if cells:
+            # Spreadsheets fill rows up with empty cells, and add rows of nothing else.
+            while len(cells) > len(head) and not cells[-1].strip():
+                cells.pop()
+            if any(map(str.strip, cells)):
                 if len(cells) != len(head):
-                    raise ValueError(f"expected {len(head)} values, not {len(cells)}")
-                yield f"line {line}", _of_csv(dict(zip(head, cells, strict=True)))
+                    wanted = f"{len(head)} values ({', '.join(head)})"
+                    raise ValueError(f"expected {wanted}, not {len(cells)}: {cells!r:.120}")
+                row = dict(zip(head, cells, strict=True))
+                yield f"line {line}", _of_csv(row, decimal_comma=separator != ",")
             line = reader.line_num + 1
     except (csv.Error, ValueError) as error:
         why = f"expected CSV, not this: {error}" if isinstance(error, csv.Error) else str(error)
         raise refused(path, f"line {line}", why) from error
 
 
-def _of_csv(cells: Mapping[str, str]) -> dict[str, object]:
+def _head(cells: Sequence[str]) -> list[str]:
+    """The columns of a CSV.
+
+    Raises
+    ------
+    ValueError
+        If there is no ``video`` among them, one is not known, or stands there twice.
+    """
+    head = [name.strip().lower() for name in cells]
+    while head and not head[-1]:
+        head.pop()
+    columns = "the columns video and labels, and any of " + ", ".join(_COLUMNS[2:])
+    if not head:
+        raise ValueError(f"expected {columns}, not nothing")
+    for name in head:
+        if name not in _COLUMNS:
+            near = get_close_matches(name, _COLUMNS, 1, 0.8)
+            hint = f"; perhaps {near[0]}" if near else ""
+            raise ValueError(
+                f"expected {columns}{hint}, not {name!r:.80} in {', '.join(head):.200}"
+            )
+        if head.count(name) > 1:
+            raise ValueError(f"expected every column once, not {name} twice")
+    if "video" not in head:
+        raise ValueError(f"expected {columns}, not {', '.join(head)} alone")
+    return head
+
+
+def _of_csv(cells: Mapping[str, str], *, decimal_comma: bool) -> dict[str, object]:
     """The row that a line of CSV stands for; an empty cell says nothing."""
     said = {name: text.strip() for name, text in cells.items() if text.strip()}
+
+    def number(name: str) -> object:
+        text = said.get(name, "")
+        return _number(text.replace(",", ".") if decimal_comma else text)
+
     # What is not stripped: a name may well end in a space.
     row: dict[str, object] = {"video": cells["video"]}
     for name in ("frame", "seconds"):
         if name in said:
-            row[name] = _number(said[name])
+            row[name] = number(name)
     labels = [each.strip() for each in said.get("labels", "").split(";") if each.strip()]
     if "labels" in cells:
         row["labels"] = labels
@@ -171,7 +214,7 @@ def _of_csv(cells: Mapping[str, str]) -> dict[str, object]:
         raise ValueError(f"expected one label in a line with a box, not {len(labels)}")
     box: dict[str, object] = {"label": labels[0]}
     for name in COORDINATES:
-        box[name] = _number(said.get(name, ""))
+        box[name] = number(name)
     if "track" in said:
         box["track"] = said["track"]
     for name in ("occluded", "generated"):

@@ -28,6 +28,8 @@ SOURCE_FILE = "source.yaml"
 # A source.yaml is a screen of text; a file of this size, or this deep, is something else.
 _MOST_BYTES = 1 << 16
 _MOST_DEPTH = 10
+# Of keys that have to be there, what somebody who left one out may not know.
+_WANTED = {"label_space": "imagenet_vid30, ytbb24, ilsvrc1000, or one that an overlay states"}
 
 
 def list_sources(folder: str | Path) -> list[str]:
@@ -151,14 +153,12 @@ def _explained(where: str, model: type[SourceEntry], error: ValidationError) -> 
     expected: str = first["msg"].removeprefix("Value error, expected ")
     found: object = first["input"]
     if first["type"] == "missing":
-        expected, found = "a value", "none"
+        expected, found = _WANTED.get(place[-1], "a value"), "none"
     elif first["type"] == "extra_forbidden":
         fields = model.model_fields if len(place) == 1 else _fields_of(model, place[0])
         near = get_close_matches(place[-1], fields, 1, 0.5)
         expected = f"perhaps {near[0]}" if near else f"one of {', '.join(fields)}"
         found = f"the unknown key {place[-1]!r}"
-    elif first["type"] == "value_error" and not place:
-        found = "the file as it is"
     return _refused(where, key, expected, found)
 
 

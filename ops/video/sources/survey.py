@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ops.video.clip import Clip
 from ops.video.decoding import UnreadableVideo, open_video
+from ops.video.mining.seen import SeenFrames
 from ops.video.sources.source import VideoSource
 
 
@@ -19,13 +20,13 @@ class Survey:
     clips, there : int
         Clips that the labels name, and those whose video is there and, as far as one looked, can
         be used.
-    missing : list of str
-        Names of videos that are not there.
+    missing : dict of str to str
+        Why videos that are not there are said to be missing, by their names.
     unusable : list of str
         Files that are, with the reason why they cannot be used.
-    outside : list of str
-        Files with boxes that leave their picture by more than a pixel, and how many; known of
-        videos that were opened.
+    remarks : list of str
+        Files that can be used, and what is odd of them: they break off, labelled moments lie behind
+        their end, boxes leave their picture by more than a pixel. Known of videos that were opened.
     moments, boxes : int
         Labelled moments, and their boxes.
     clips_of, moments_of : Counter of int
@@ -34,9 +35,9 @@ class Survey:
 
     clips: int = 0
     there: int = 0
-    missing: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
     unusable: list[str] = field(default_factory=list)
-    outside: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     moments: int = 0
     boxes: int = 0
     clips_of: Counter[int] = field(default_factory=Counter)
@@ -50,8 +51,7 @@ def survey(source: VideoSource, *, open_videos: bool = False) -> Survey:
     ----------
     source : VideoSource
     open_videos : bool
-        Whether to open every video, too: it finds those that break off, and boxes of other pixels
-        than theirs.
+        Whether to open every video, too.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def survey(source: VideoSource, *, open_videos: bool = False) -> Survey:
         clip = source.clip(key)
         found.clips += 1
         if clip.path is None:
-            found.missing.append(clip.video)
+            found.missing[clip.video] = clip.problem or "not on disk"
         elif problem := clip.problem or _problem(clip, found, opened=open_videos):
             found.unusable.append(f"{clip.file}: {problem}")
         else:
@@ -81,6 +81,8 @@ def _problem(clip: Clip, found: Survey, *, opened: bool) -> str | None:
     try:
         with open_video(clip.path, fps=clip.fps) as video:
             width, height = video.width, video.height
+            seen = SeenFrames(clip, video.seconds, width, height)
+            odd = [video.problem, seen.beyond]
     except UnreadableVideo as error:
         return str(error.found)
     boxes = [
@@ -95,9 +97,8 @@ def _problem(clip: Clip, found: Survey, *, opened: bool) -> str | None:
         for box in boxes
     )
     if leaving:
-        found.outside.append(
-            f"{clip.file}: {leaving:,} of {len(boxes):,} boxes leave its {width} x {height} pixels"
-        )
+        odd.append(f"{leaving:,} of {len(boxes):,} boxes leave its {width} x {height} pixels")
+    found.remarks += [f"{clip.file}: {each}" for each in odd if each]
     return None
 
 
