@@ -1,5 +1,6 @@
 """What rooms share: the small miniature, built once, and a clean environment."""
 
+import fcntl
 import os
 
 import pytest
@@ -18,5 +19,10 @@ def no_settings_of_the_caller():
 
 @pytest.fixture(scope="session")
 def miniature(tmp_path_factory):
-    """The miniature upstream of size ``test``."""
-    return build(tmp_path_factory.mktemp("miniature") / "upstream", size="test")
+    """The miniature upstream of size ``test``, drawn once for all processes. Do not change."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with (folder / "miniature.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return build(folder / "miniature", size="test")

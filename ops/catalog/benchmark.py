@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
@@ -100,6 +101,8 @@ class SourceFile(Record):
     def _known_scheme(cls, url: Fact[str | None]) -> Fact[str | None]:
         if url.value is not None and not url.value.startswith(SCHEMES):
             raise ValueError(f"expected a URL that starts with {', '.join(SCHEMES)}")
+        # Raises ValueError itself, for brackets and port.
+        _ = urlsplit(url.value or "").port
         return url
 
     @property

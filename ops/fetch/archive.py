@@ -177,12 +177,13 @@ class _Walk:
             # Members that share their packed bytes each look harmless alone.
             self.limits.check_inflated(inflated, self.state.size, where)
             if self.nested(name):
+                _zip_data(file, info, self.state.size, where)
                 self.zipped(archive, info, name, where)
                 continue
             self.limits.check_member(name, info.file_size, where)
             if self.wanted(name):
+                start = _zip_data(file, info, self.state.size, where)
                 packed = info.compress_size if info.compress_type else STORED
-                start = _zip_data(file, info, where)
                 span = Span(str(self.path), start, info.file_size, packed, self.state)
                 self.members.add(name, span)
 
@@ -312,14 +313,23 @@ def _zip_name(info: zipfile.ZipInfo, where: str) -> str:
     return name
 
 
-def _zip_data(file: BinaryIO, info: zipfile.ZipInfo, where: str) -> int:
-    """Where the bytes of a zip member start: its own header repeats name and extra field."""
-    file.seek(info.header_offset)
-    header = file.read(_ZIP_LOCAL_HEADER)
+def _zip_data(file: BinaryIO, info: zipfile.ZipInfo, size: int, where: str) -> int:
+    """Where the bytes of a zip member start: its own header repeats name and extra field.
+
+    `size` is that of the file. A damaged directory may place a member outside of it.
+    """
+    header = b""
+    if 0 <= info.header_offset < size:
+        file.seek(info.header_offset)
+        header = file.read(_ZIP_LOCAL_HEADER)
     if len(header) < _ZIP_LOCAL_HEADER or not header.startswith(b"PK\x03\x04"):
         raise damaged(where, f"no header of {info.filename} at byte {info.header_offset:,}")
     name, extra = struct.unpack("<HH", header[26:])
-    return int(info.header_offset + _ZIP_LOCAL_HEADER + name + extra)
+    start = int(info.header_offset + _ZIP_LOCAL_HEADER + name + extra)
+    stored = info.compress_size if info.compress_type else max(info.file_size, info.compress_size)
+    if start + stored > size:
+        raise damaged(where, f"{size - start:,} of {stored:,} bytes of {info.filename}")
+    return start
 
 
 def _no_archive(where: str, head: bytes) -> ShiftlakeError:

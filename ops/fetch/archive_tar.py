@@ -112,8 +112,9 @@ def walk_tar(source: Source, where: object, limits: Limits) -> Iterator[TarMembe
         if not block.strip(b"\0"):
             return
         plain = None if long_name or pax else _plain_file(block)
-        if plain is not None:
-            yield from _member(source, safe_name(plain[0], where), plain[1], where, limits)
+        # A name such as "./" is that of no file: left to the full reader, which refuses it.
+        if plain is not None and (name := safe_name(plain[0], where)):
+            yield from _member(source, name, plain[1], where, limits)
             continue
         try:
             info = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")

@@ -67,6 +67,8 @@ class Body:
         Releases the connection.
     hashes : dict of str to str
         Hashes the host states for the file (kind to lower-case hex).
+    encoding : str
+        Packing that the server says it put around the file, lower case; empty where none.
     """
 
     start: int
@@ -76,3 +78,4 @@ class Body:
     read: Callable[[], bytes]
     close: Callable[[], None]
     hashes: dict[str, str] = field(default_factory=dict)
+    encoding: str = ""

@@ -38,14 +38,16 @@ def next_url(page: bytes, url: str) -> str | None:
         The URL of the file itself, or None where this is not a confirm page.
     """
     reader = _ConfirmPage()
-    reader.feed(page.decode("utf-8", "replace"))
-    if reader.action is not None and "id" in reader.fields:
-        target = urlsplit(urljoin(url, reader.action))
-        query = dict(parse_qsl(target.query, keep_blank_values=True)) | reader.fields
-        return urlunsplit(target._replace(query=urlencode(query), fragment=""))
-    if reader.link is not None:
-        return urljoin(url, reader.link)
-    return None
+    try:
+        reader.feed(page.decode("utf-8", "replace"))
+        if reader.action is not None and "id" in reader.fields:
+            target = urlsplit(urljoin(url, reader.action))
+            query = dict(parse_qsl(target.query, keep_blank_values=True)) | reader.fields
+            return urlunsplit(target._replace(query=urlencode(query), fragment=""))
+        return None if reader.link is None else urljoin(url, reader.link)
+    except ValueError:
+        # A page with a malformed link is no confirm page of Drive's.
+        return None
 
 
 def refusal(page: bytes) -> str | None:

@@ -31,6 +31,9 @@ _PAGE_BYTES = 1 << 20
 _QUERY = re.compile(r"\?[^\s'\"]*")
 _CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)$")
 
+# By scheme and host: what was given over https is not told over http.
+_Cookies = dict[tuple[str, str], dict[str, str]]
+
 
 def open_http(
     url: str, *, offset: int = 0, validator: str | None = None, timeout: float = TIMEOUT_SECONDS
@@ -52,8 +55,9 @@ def open_http(
     ------
     Transient, Unavailable, RangeRefused
     """
+    _require_well_formed(url)
     first = url = drive.address(hugging_face.address(url))
-    cookies: dict[str, dict[str, str]] = {}
+    cookies: _Cookies = {}
     hashes: dict[str, str] = {}
     for _ in range(MAX_HOPS):
         headers = _headers(url, first, cookies)
@@ -131,11 +135,11 @@ def _pool(url: str, timeout: float) -> PoolManager:
     return urllib3.PoolManager(timeout=limits, retries=False)
 
 
-def _headers(url: str, first: str, cookies: dict[str, dict[str, str]]) -> dict[str, str]:
+def _headers(url: str, first: str, cookies: _Cookies) -> dict[str, str]:
     # identity: a length and a range must count the bytes of the file, not of a compression.
     headers = {"User-Agent": "shiftlake", "Accept": "*/*", "Accept-Encoding": "identity"}
     headers |= request_headers(url, first)
-    if given := cookies.get(urlsplit(url).netloc):
+    if given := cookies.get(urlsplit(url)[:2]):
         pairs = [f"{name}={value}" for name, value in given.items()]
         headers["Cookie"] = "; ".join([headers["Cookie"], *pairs] if "Cookie" in headers else pairs)
     return headers
@@ -155,20 +159,31 @@ def _ask(pool: PoolManager, url: str, headers: dict[str, str]) -> BaseHTTPRespon
         raise Transient(f"{type(error).__name__}: {scrub(str(error))}") from None
 
 
+def _require_well_formed(url: str) -> None:
+    try:
+        _ = urlsplit(url).port
+    except ValueError:
+        raise Unavailable("the URL is malformed") from None
+
+
 def _hop(url: str, target: str) -> str:
-    reached = urljoin(url, target)
+    try:
+        reached = urljoin(url, target)
+    except ValueError:
+        raise Unavailable("a redirect to a malformed URL") from None
+    _require_well_formed(reached)
     if urlsplit(reached).scheme not in ("http", "https"):
         raise Unavailable(f"a redirect to {clean(reached)}, which is not http")
     return reached
 
 
-def _keep_cookies(cookies: dict[str, dict[str, str]], url: str, response: BaseHTTPResponse) -> None:
+def _keep_cookies(cookies: _Cookies, url: str, response: BaseHTTPResponse) -> None:
     for line in response.headers.getlist("Set-Cookie"):
         try:
             morsels = SimpleCookie(line)
         except CookieError:
             continue
-        kept = cookies.setdefault(urlsplit(url).netloc, {})
+        kept = cookies.setdefault(urlsplit(url)[:2], {})
         kept.update({name: morsel.coded_value for name, morsel in morsels.items()})
 
 
@@ -191,11 +206,11 @@ def _refuse_status(response: BaseHTTPResponse, url: str, offset: int) -> None:
 def _retry_after(value: str | None) -> float | None:
     if not value:
         return None
-    if value.strip().isdigit():
+    if value.strip().isdecimal():
         return float(value)
     try:
         when = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if when.tzinfo is None:
         when = when.replace(tzinfo=UTC)
@@ -208,7 +223,7 @@ def _content_type(response: BaseHTTPResponse) -> str:
 
 def _body(response: BaseHTTPResponse, offset: int, prefix: bytes, hashes: dict[str, str]) -> Body:
     length = response.headers.get("Content-Length", "")
-    start, total = 0, int(length) if length.isdigit() else None
+    start, total = 0, int(length) if length.isdecimal() else None
     if response.status == 206:
         found = _CONTENT_RANGE.match(response.headers.get("Content-Range", "").strip())
         if not found or found[1] is None or int(found[1]) != offset:
@@ -228,6 +243,7 @@ def _body(response: BaseHTTPResponse, offset: int, prefix: bytes, hashes: dict[s
         read=lambda: waiting.pop() if waiting else _read(response, PIECE, at_once=True),
         close=response.close,
         hashes=hashes,
+        encoding=response.headers.get("Content-Encoding", "").strip().lower(),
     )
 
 

@@ -33,7 +33,10 @@ def open_url(
     RangeRefused
         If the file cannot be continued at `offset`.
     """
-    scheme = urlsplit(url).scheme
+    try:
+        scheme = urlsplit(url).scheme
+    except ValueError:
+        raise Unavailable("the URL is malformed") from None
     if scheme not in _READERS:
         raise Unavailable(f"no reader for {scheme or 'a URL without a scheme'}")
     return _READERS[scheme](url, offset=offset, validator=validator, timeout=timeout)

@@ -9,9 +9,9 @@ from PIL import Image, UnidentifiedImageError
 
 from ops.errors import ShiftlakeError
 
-# Only formats that benchmarks use. Pillow would also open EPS, which starts a PostScript
-# interpreter on the file's content.
-FORMATS = ("JPEG", "PNG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
+# Only formats that benchmarks use; ops.shards.sample knows their magic. Pillow would also open EPS,
+# which starts a PostScript interpreter on the file's content.
+FORMATS = ("JPEG", "PNG", "BMP", "GIF", "WEBP", "TIFF")
 # Four times the largest ILSVRC photograph; a few kilobytes of PNG can claim gigabytes of pixels.
 MAX_PIXELS = 89_478_485
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ops.errors import ShiftlakeError
 from ops.storage import Root, open_root, paths
@@ -148,7 +148,7 @@ def read_manifest(root: Root | str, dataset: str) -> Manifest:
     root = open_root(root)
     path = paths.manifest(dataset)
     try:
-        manifest = Manifest.model_validate(root.read_json(path))
+        manifest = Manifest.model_validate_json(root.read_bytes(path))
     except FileNotFoundError:
         raise DatasetMissing(
             f"The dataset {dataset} does not exist.",
@@ -157,11 +157,12 @@ def read_manifest(root: Root | str, dataset: str) -> Manifest:
             where=root.at(path),
             remedy=_making(dataset),
         ) from None
-    except ValueError as error:
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
         raise DatasetMissing(
             f"The manifest of {dataset} cannot be understood.",
             expected=f"a manifest of format {FORMAT}",
-            found=str(error).splitlines()[0],
+            found=f"{'.'.join(map(str, first['loc'])) or 'the file'}: {first['msg']}",
             where=root.at(path),
             remedy=f"remove it and build again: shiftlake build {dataset}",
         ) from error

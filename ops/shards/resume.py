@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from ops.shards.manifest import DatasetMissing, Manifest, read_manifest
 from ops.shards.seal import require_counts
 from ops.shards.sweep import sweep_dataset
@@ -44,9 +46,10 @@ def finished_shards(root: Root, dataset: str, version: str) -> dict[str, ShardRe
     found: dict[str, ShardRecord] = {}
     for path in root.list(paths.unsealed(dataset, version)):
         try:
-            record = ShardRecord.model_validate(root.read_json(path))
-        except FileNotFoundError:
-            # Another build of the same dataset has sealed it meanwhile.
+            record = ShardRecord.model_validate_json(root.read_bytes(path))
+        except (FileNotFoundError, ValidationError):
+            # Another build has sealed the dataset meanwhile; or a power failure cut the note, which
+            # nobody waited for the disk to have.
             continue
         if root.size(paths.shard(dataset, record.entry.name)) == record.entry.bytes:
             found[record.entry.name] = record

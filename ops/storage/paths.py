@@ -17,6 +17,8 @@ The layout is part of the contract, so that ordinary tools find their way::
     video/<source>/frozen/<version>/                          a review that others can cite
     detections/<model>/<benchmark>/<condition>/<key>/         boxes a detector found; run.json last
     results/                                                  metrics over all runs
+    results/history/                                          every number ever measured, only
+                                                              added to
     compacted/                                                predictions merged, and an index
     gates.yaml                                                which model may replace which
 """

@@ -312,7 +312,8 @@ class Root:
         elif self.is_local:
             base = Path(self.url) / ".scratch"
         else:
-            base = Path(tempfile.gettempdir()) / "shiftlake"
+            # One for each user: nobody may write into a folder that another has made there.
+            base = Path(tempfile.gettempdir()) / f"shiftlake-{os.getuid()}"
         tag = hashlib.sha256(self.url.encode()).hexdigest()[:12]
         folder = base if base == Path(self.url) / ".scratch" else base / tag
         folder.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import struct
 import tarfile
 import zipfile
 from pathlib import Path
@@ -111,6 +112,27 @@ def test_a_zip_whose_middle_is_gone(tmp_path: Path) -> None:
     data = bytearray(zip_of(FILES.items(), zipfile.ZIP_STORED))
     second = data.index(b"PK\x03\x04", 4)
     data[second : second + 30] = bytes(30)
+    path = tmp_path / "bad.zip"
+    path.write_bytes(data)
+    told(path, CutArchive)
+
+
+@pytest.mark.parametrize("gone", [slice(4, 14), slice(40, 50)])
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_zip_that_lacks_some_of_its_bytes(tmp_path: Path, gone: slice, nested: bool) -> None:
+    data = bytearray(zip_of([("a.tar", TAR), ("b.jpg", b"x" * 999)], zipfile.ZIP_STORED))
+    del data[gone]
+    path = tmp_path / "bad.zip"
+    path.write_bytes(data)
+    with pytest.raises(CutArchive):
+        contents(path, nested=lambda name: nested and name == "a.tar")
+
+
+@pytest.mark.parametrize("field", [20, 24, 42])
+def test_a_zip_whose_directory_names_places_beyond_its_end(tmp_path: Path, field: int) -> None:
+    data = bytearray(zip_of([("a.jpg", b"x" * 999)], zipfile.ZIP_STORED))
+    entry = data.index(b"PK\x01\x02")
+    struct.pack_into("<I", data, entry + field, 10_000_000)
     path = tmp_path / "bad.zip"
     path.write_bytes(data)
     told(path, CutArchive)

@@ -94,6 +94,14 @@ def test_links_devices_and_sparse_files(
     refused(path, told)
 
 
+def test_a_file_without_a_name(tmp_path: Path) -> None:
+    info = tarfile.TarInfo("./")
+    info.size = 3
+    path = tmp_path / "bad.tar"
+    path.write_bytes(tar_with(info, b"abc"))
+    refused(path, "special member")
+
+
 def test_a_long_link_name(tmp_path: Path) -> None:
     info = tarfile.TarInfo("strange.jpg")
     info.type, info.linkname = tarfile.SYMTYPE, "x" * 300

@@ -210,6 +210,8 @@ def test_a_folder_can_be_the_mirror(monkeypatch, tmp_path):
         (one_file({"sha256": "abc"}), f"{A_TAR} / sha256", "64 hexadecimal digits", "abc"),
         (one_file({"sha265": "abc"}), f"{A_TAR} / sha265", "a key of the catalog", "sha265"),
         (one_file({"url": "a.tar"}), f"{A_TAR} / url", "http", "a.tar"),
+        (one_file({"url": "http://a:99999/b.tar"}), f"{A_TAR} / url", "0-65535", "99999"),
+        (one_file({"url": "http://[a/b.tar"}), f"{A_TAR} / url", "IPv6", "[a"),
         (one_file({"same_as": "x/y"}), f"{A_TAR} / same_as", "an id that exists", "x/y"),
         (one_file({}, "imagenet_a"), "imagenet_a", "perhaps imagenet-a", "unknown id"),
         (one_file({"bytes": 1}, file="new"), "files / new / name", "a file name", ""),

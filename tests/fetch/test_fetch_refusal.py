@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 from fault_server import QUICK, FaultServer, known, noise, sha256, source
 
@@ -91,3 +93,41 @@ def test_an_answer_longer_than_the_file_is_cut_off(server: FaultServer, root: Ro
     with pytest.raises(AllUrlsFailed, match="200,000 bytes"):
         fetch(root, known(url, DATA), patience=QUICK)
     assert len(refused(root)[0]) < 4 << 20
+
+
+@pytest.mark.parametrize(
+    "location", ["http://[bad/a.tar", "http://127.0.0.1:99999/a.tar", "http://exa mple/a.tar"]
+)
+def test_a_redirect_to_a_malformed_address_leaves_the_next_mirror(
+    server: FaultServer, root: Root, location: str
+) -> None:
+    bad = server.put("/bad.tar", status=302, headers={"Location": location})
+    good = server.put("/good.tar", DATA)
+    assert fetch(root, known(bad, DATA, good), patience=QUICK).url == good
+
+
+def test_a_page_with_a_malformed_link_is_a_page(server: FaultServer, root: Root) -> None:
+    page = PAGE + b'<a href="http://[bad">a</a>'
+    bad = server.put("/bad.tar", page, content_type="text/html")
+    good = server.put("/good.tar", DATA)
+    assert fetch(root, known(bad, DATA, good), patience=QUICK).url == good
+    assert refused(root)[0] == page
+
+
+def test_what_was_packed_on_the_way_is_not_trusted_on_first_use(
+    server: FaultServer, root: Root
+) -> None:
+    table = b"model,top1\n" * 100
+    packed = server.put("/packed.csv", gzip.compress(table), headers={"Content-Encoding": "gzip"})
+    plain = server.put("/plain.csv", table)
+    file = source(packed, plain, name="results.csv")
+    assert fetch(root, file, patience=QUICK).url == plain
+    assert root.read_bytes(file.path) == table
+
+
+def test_a_gz_that_a_server_calls_encoded_is_the_file(server: FaultServer, root: Root) -> None:
+    data = gzip.compress(DATA[:1000])
+    url = server.put("/a.csv.gz", data, headers={"Content-Encoding": "x-gzip"})
+    file = source(url, name="a.csv.gz")
+    fetch(root, file, patience=QUICK)
+    assert root.read_bytes(file.path) == data

@@ -48,6 +48,17 @@ def test_retry_after_has_a_bound(server: FaultServer, root: Root) -> None:
     assert 0.4 <= time.monotonic() - begun < 5
 
 
+@pytest.mark.parametrize(
+    "asked", ["soon", "-1", "\xb2", "Mon, 01 Jan 2024 00:00:00 +99999999999999999999"]
+)
+def test_a_retry_after_that_means_nothing_is_passed_over(
+    server: FaultServer, root: Root, asked: str
+) -> None:
+    spoil = [{"status": 503, "headers": {"Retry-After": asked}}]
+    url = server.put("/a.tar", DATA, spoil=spoil)
+    assert fetch(root, known(url, DATA), patience=QUICK).attempts == 2
+
+
 def test_waits_double(server: FaultServer, root: Root, log: list[str]) -> None:
     url = server.put("/a.tar", DATA, spoil=[{"status": 500}] * 4)
     patience = Patience(tries=5, first=0.1, longest=0.4)

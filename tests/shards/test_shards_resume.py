@@ -216,6 +216,30 @@ def test_a_damaged_shard_is_built_again(fresh: Made, whole: dict[str, bytes]) ->
     assert sealed_bytes(fresh.root, VAL) == whole
 
 
+def test_a_note_that_a_power_failure_cut_costs_its_shard(
+    fresh: Made, whole: dict[str, bytes]
+) -> None:
+    process = start_build(fresh, VAL, "--die-after", "9")
+    process.communicate(timeout=60)
+    kept = finished_places(fresh, VAL)
+    notes = sorted((fresh.root.local_path("shards") / VAL).glob("unsealed-*/*.json"))
+    for note, cut in zip(notes, (b"", b'{"entry": {', b"{}", bytes(300)), strict=False):
+        note.write_bytes(cut)
+        del kept[note.name.removesuffix(".json")]
+    assert kept
+    build(fresh.root, fresh.catalog, VAL, size=ONE)
+    assert sealed_bytes(fresh.root, VAL) == whole
+    after = places(fresh, VAL)
+    assert {name: after[name] for name in kept} == kept
+
+
+def test_a_damaged_manifest_does_not_stand_in_the_way(fresh: Made, whole: dict[str, bytes]) -> None:
+    build(fresh.root, fresh.catalog, VAL, size=ONE)
+    fresh.root.write_bytes(f"shards/{VAL}/manifest.json", b'{"benchmark":')
+    build(fresh.root, fresh.catalog, VAL, size=ONE)
+    assert sealed_bytes(fresh.root, VAL) == whole
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
