@@ -4,8 +4,8 @@ First, ResNet-50 and ViT-B/16 in bf16, from shards of JPEG files to published ro
 network on float32 tensors that are on the device already, with the same batch size and settings.
 Beside both stands the input alone, read, hashed, decoded and cropped by the same threads: where it
 is below the network, no evaluation on this machine can be faster. A rate is that of the images
-between the first and the last batch, so that loading the model is not in it; the rate of the whole
-call stands beside it.
+after the first batch, so that loading the model is not in it, and before the last few, which are
+told together when the input has ended; the rate of the whole call stands beside it.
 
 Second, conditions of ImageNet-C made on the fly, through the same `evaluate`, and what all 75 of
 50,000 images would take at their rates.
@@ -44,6 +44,7 @@ from ops.catalog import Catalog
 from ops.corruptions import BENCHMARK_CORRUPTIONS, SEVERITIES
 from ops.inference import RunRecord, evaluate, plan_numerics
 from ops.inference.batches import Batch, batches
+from ops.inference.computing import OnGpu
 from ops.inference.forward import AUTOCAST, Forward
 from ops.inference.inputs import StoredImages
 from ops.inference.reproducible import reproducible
@@ -56,6 +57,7 @@ BAR = 0.9
 DATASET = "imagenet_1k/val"
 ALL = 75 * 50_000
 DIFFERENT = 256
+LAST = OnGpu.ahead + 1
 # By what is installed: timm's name, or torchvision's function.
 NETWORKS = {
     "resnet50": ("resnet50", "torchvision.models.resnet:resnet50"),
@@ -163,15 +165,17 @@ def fed(root: Root, manifest: Manifest, entry: ModelEntry, options: argparse.Nam
 
 
 def between(stamps: list[tuple[float, int]]) -> float:
-    """Images a second from the first batch, which is not counted, to the last."""
-    seconds = stamps[-1][0] - stamps[0][0]
-    return sum(count for _, count in stamps[1:]) / seconds if seconds else float("nan")
+    """Images a second after the first batch, up to the last few, of a time and a count for each."""
+    # Batches under way when the input ends are told in one go, however long each of them took.
+    steady = stamps[:-LAST] if len(stamps) > LAST + 1 else stamps
+    seconds = steady[-1][0] - steady[0][0]
+    return sum(count for _, count in steady[1:]) / seconds if seconds else float("nan")
 
 
 def evaluated(
     root: Root, catalog: Catalog, entry: ModelEntry, dataset: str, options: argparse.Namespace
 ) -> tuple[float, RunRecord]:
-    """Images a second between the first and the last batch of an evaluation, and its record."""
+    """Images a second of an evaluation under way, and its record."""
     shutil.rmtree(root.local_path("predictions"), ignore_errors=True)
     done: list[tuple[float, int]] = []
     record = evaluate(

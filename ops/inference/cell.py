@@ -11,7 +11,7 @@ import torch
 from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.inference.evaluation import evaluate
-from ops.inference.failure import as_error
+from ops.inference.failure import as_error, short_of_memory
 from ops.inference.plan import Device
 from ops.inference.record import RunRecord
 from ops.inference.working import Kept
@@ -133,12 +133,11 @@ def _forget(error: BaseException) -> bool:
 def _gpu_lost(error: BaseException) -> bool:
     """Whether an error is one of those after which CUDA refuses everything to a process."""
     for each in _chain(error):
-        text = str(each)
-        if "out of memory" in text or "ALLOC_FAILED" in text:
+        if short_of_memory(each):
             return False
         if isinstance(each, torch.AcceleratorError):
             return True
-        if isinstance(each, RuntimeError) and "CUDA error" in text:
+        if isinstance(each, RuntimeError) and "CUDA error" in str(each):
             return True
     return False
 

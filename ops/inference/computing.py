@@ -18,8 +18,8 @@ from typing import Protocol, Self
 import numpy as np
 import torch
 
-from ops.inference.failure import OutOfMemory
-from ops.inference.forward import Forward, short_of_memory
+from ops.inference.failure import OutOfMemory, short_of_memory
+from ops.inference.forward import Forward
 from ops.inference.inputs import Input
 from ops.inference.scores import Logits
 from ops.shards import Sample
@@ -131,6 +131,11 @@ class OnHost:
 class OnGpu:
     """Batches one after the other on a GPU, copies to and from it beside the computation.
 
+    Copies have a stream of their own, and who asks for one waits for it: a millisecond or two,
+    while the device has other batches in line. So no buffer is ever given back with a copy or a
+    stream still bound to it. Torch's allocators would then make an event as they take it back,
+    which after a fault of the device ends the process in place of an error that can be told.
+
     Parameters
     ----------
     given : Input
@@ -143,6 +148,7 @@ class OnGpu:
     def __init__(self, given: Input, forward: Forward) -> None:
         self._given, self._forward = given, forward
         self._copies = torch.cuda.Stream(forward.device)  # type: ignore[no-untyped-call]
+        self._moved: torch.Tensor | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -153,29 +159,32 @@ class OnGpu:
             torch.cuda.synchronize(self._forward.device)
 
     def rows(self, samples: list[Sample], pixels: torch.Tensor) -> torch.Tensor:
-        """Put copy and rendering in line."""
-        device = self._forward.device
-        computation = torch.cuda.current_stream(device)
-        with torch.cuda.stream(self._copies):
-            moved = pixels.to(device, non_blocking=True)
-        computation.wait_stream(self._copies)
-        # Its memory belongs to the other stream, which must not use it again too early.
-        moved.record_stream(computation)
+        """Copy the pixels and put rendering in line."""
+        try:
+            with torch.cuda.stream(self._copies):
+                moved = pixels.to(self._forward.device)
+        except torch.OutOfMemoryError:
+            # Where there is no room for all of them, the halves of a batch bring their own.
+            moved = pixels
+        self._moved = moved
         return finished(self._given, samples, moved)
 
     def start(self, rows: torch.Tensor) -> Outputs:
-        """Put computation and the copy back in line; nothing is waited for."""
+        """Put the computation in line; nothing is waited for."""
+        moved, self._moved = self._moved, None
         logits = self._forward(rows)
-        host = torch.empty(logits.shape, dtype=logits.dtype, pin_memory=True)
-        host.copy_(logits, non_blocking=True)
         # Blocking: a thread that waits otherwise keeps a core busy, which decoding could use.
         done = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
         done.record(torch.cuda.current_stream(self._forward.device))
 
         def outputs() -> Logits:
+            nonlocal moved
             # Of this batch alone: those behind it go on.
             done.synchronize()
-            found: Logits = host.numpy()
+            # Not before: the other stream, which its memory belongs to, knows of no computation.
+            moved = None
+            with torch.cuda.stream(self._copies):
+                found: Logits = logits.cpu().numpy()
             return found
 
         return outputs

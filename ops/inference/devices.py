@@ -21,7 +21,13 @@ from typing import Literal
 import torch
 
 from ops.errors import ShiftlakeError
-from ops.inference.failure import ModelFailed, OutOfMemory, Unexpected, as_error
+from ops.inference.failure import (
+    ModelFailed,
+    OutOfMemory,
+    Unexpected,
+    as_error,
+    short_of_memory,
+)
 from ops.inference.job import Job
 from ops.inference.working import Step, work
 from ops.shards import ShardEntry
@@ -73,10 +79,10 @@ def check_devices(devices: Sequence[str]) -> Literal["cpu", "cuda"]:
         return "cuda"
     raise ShiftlakeError(
         "These are no devices for one evaluation.",
-        expected="cpu, some times, or cuda:0, cuda:1 and so on",
+        expected="auto, cpu or cuda alone; or several of cuda:0, cuda:1 and so on",
         found=", ".join(devices) or "none",
         where="devices",
-        remedy="name devices of one kind",
+        remedy="name devices of one kind; a GPU by its number",
     )
 
 
@@ -186,7 +192,7 @@ class _Fault:
             where=str(told.where),
             remedy=str(told.remedy),
         )
-        return cls(said, _short_of_memory(error))
+        return cls(said, short_of_memory(error))
 
 
 class _Unheard(Exception):
@@ -214,7 +220,7 @@ def _use(assignment: _Assignment) -> None:
     kind, _, index = assignment.device.partition(":")
     if kind == "cuda":
         # Every thread of this process then sees one GPU, and none begins to use another.
-        every = [name for name in os.environ.get(_VISIBLE, "").split(",") if name]
+        every = [name.strip() for name in os.environ.get(_VISIBLE, "").split(",") if name.strip()]
         os.environ[_VISIBLE] = every[int(index)] if every else index
     torch.set_num_threads(assignment.threads)
 
@@ -234,14 +240,6 @@ def _claimed(shards: Sequence[ShardEntry], taken: Synchronized[int]) -> Iterator
         if position >= len(shards):
             return
         yield shards[position]
-
-
-def _short_of_memory(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, MemoryError | torch.OutOfMemoryError):
-            return True
-        error = error.__cause__
-    return False
 
 
 def _died(process: BaseProcess) -> ShiftlakeError:

@@ -13,6 +13,8 @@ from ops.errors import ShiftlakeError
 from ops.storage import Root, paths
 
 Kind = Literal["model", "memory", "refused", "error"]
+# How torch, cuBLAS and cuDNN say that memory is short where they have no class for it.
+_NO_MEMORY = ("DefaultCPUAllocator", "ALLOC_FAILED", "out of memory")
 
 
 class ModelFailed(ShiftlakeError):
@@ -134,7 +136,7 @@ def blamed_on_model(model: str, shard: str, first_key: str) -> Iterator[None]:
     except ModelFailed:
         raise
     except ShiftlakeError as error:
-        raise (OutOfMemory if _short_of_memory(error) else ModelFailed)(
+        raise (OutOfMemory if short_of_memory(error) else ModelFailed)(
             error.what,
             expected=error.expected,
             found=error.found,
@@ -142,7 +144,7 @@ def blamed_on_model(model: str, shard: str, first_key: str) -> Iterator[None]:
             remedy=error.remedy,
         ) from error
     except (Exception, SystemExit) as error:
-        raise (OutOfMemory if _short_of_memory(error) else ModelFailed)(
+        raise (OutOfMemory if short_of_memory(error) else ModelFailed)(
             f"The model raised {type(error).__name__}.",
             expected="a tensor of logits",
             found=_first_line(error),
@@ -155,7 +157,7 @@ def as_error(error: Exception, where: str) -> ShiftlakeError:
     """Any exception as one with its four parts; a `ShiftlakeError` as it is."""
     if isinstance(error, ShiftlakeError):
         return error
-    return (OutOfMemory if _short_of_memory(error) else Unexpected)(
+    return (OutOfMemory if short_of_memory(error) else Unexpected)(
         f"The evaluation was ended by {type(error).__name__}.",
         expected="an evaluation without errors",
         found=_first_line(error),
@@ -169,16 +171,15 @@ def _first_line(error: BaseException) -> str:
     return lines[0][:500] if lines else type(error).__name__
 
 
-def _short_of_memory(error: BaseException) -> bool:
-    cause: BaseException | None = error
-    while cause is not None:
-        # By name, since torch takes a second and a half to import. Where the host has no memory
-        # left, torch raises what it raises for everything.
-        if isinstance(cause, MemoryError) or type(cause).__name__ == "OutOfMemoryError":
+def short_of_memory(error: BaseException | None) -> bool:
+    """Whether an error, or what caused it, says that a device or the host has no memory left."""
+    while error is not None:
+        # By name, since torch takes a second and a half to import.
+        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
             return True
-        if isinstance(cause, RuntimeError) and "DefaultCPUAllocator" in str(cause):
+        if isinstance(error, RuntimeError) and any(each in str(error) for each in _NO_MEMORY):
             return True
-        cause = cause.__cause__
+        error = error.__cause__
     return False
 
 

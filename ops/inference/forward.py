@@ -9,14 +9,13 @@ from typing import Any
 import torch
 
 from ops.errors import ShiftlakeError
+from ops.inference.failure import short_of_memory
 from ops.inference.record import Numerics
 from ops.models.transform import Transform
 
 AUTOCAST = {"bf16": torch.bfloat16, "fp16": torch.float16}
 # Words of torch's error for an operator that has no deterministic form.
 _NOT_DETERMINISTIC = "torch.use_deterministic_algorithms(True)"
-# How a device says that memory is short where it does not raise `torch.OutOfMemoryError`.
-_SHORT_OF_MEMORY = ("can't allocate memory", "ALLOC_FAILED", "out of memory")
 
 
 class Forward:
@@ -53,8 +52,11 @@ class Forward:
         self.name = name
         self.images = images
         self._halving = threading.Lock()
-        # Channels last is the order pixels are decoded in, and convolutions are faster in it.
-        self.model = model.to(self.device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.model = model.to(self.device)
+        # Channels last is the order pixels are decoded in, and convolutions are faster in it. Torch
+        # knows it for four axes alone, and refuses a network that has a tensor of five.
+        if all(tensor.dim() != 5 for tensor in (*model.parameters(), *model.buffers())):
+            self.model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         # One graph, of one shape: passes that are not full are filled up.
         self._padded = numerics.compiled
         if numerics.compiled and (compiler := sys.modules.get("torch._dynamo")):
@@ -90,7 +92,7 @@ class Forward:
     def _normalised(self, pixels: torch.Tensor, count: int) -> torch.Tensor:
         # Rows beyond the given pixels are black, for a compiled model.
         height, width = self.shape
-        moved = pixels.to(self.device, non_blocking=True).view(-1, height, width * 3)
+        moved = pixels.to(self.device).view(-1, height, width * 3)
         former: torch.Tensor | None = getattr(self._own, "input", None)
         if former is None or len(former) < count:
             former = torch.empty(count, height, width * 3, device=self.device)
@@ -141,6 +143,7 @@ class Forward:
                 continue
             # Outside the except block, whose traceback would keep the failed activations alive.
             if self.device.type == "cuda":
+                self._own.input = None
                 torch.cuda.empty_cache()
             images = self._halved(count)
         together = logits[0] if len(logits) == 1 else torch.cat(logits)
@@ -211,10 +214,3 @@ class Forward:
             )
         # Copied, in case they are a view of the input, which the next pass overwrites.
         return logits[: len(pixels)].to(torch.float32, copy=True)
-
-
-def short_of_memory(error: RuntimeError | MemoryError) -> bool:
-    """Whether an error says that a device, or the host, has no memory left."""
-    if isinstance(error, torch.OutOfMemoryError | MemoryError):
-        return True
-    return any(words in str(error) for words in _SHORT_OF_MEMORY)

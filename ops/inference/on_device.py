@@ -68,7 +68,7 @@ class CorruptedOnDevice:
         """Corrupt, compress and decompress a batch, and transform it."""
         from ops.corruptions.batched import corrupt_batch
 
-        moved = pixels.to(self._device, non_blocking=True).permute(0, 3, 1, 2)
+        moved = pixels.to(self._device).permute(0, 3, 1, 2)
         made = corrupt_batch(
             moved,
             str(self._recipe.corruption),

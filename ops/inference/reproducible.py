@@ -67,9 +67,9 @@ def _hold_algorithms(former: ExitStack, numerics: Numerics) -> None:
 
 
 def _hold_products(former: ExitStack, numerics: Numerics) -> None:
-    if numerics.deterministic:
-        # cuBLAS reads it when its first handle is made; torch refuses its products without it.
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    # Always: torch looks once, at the first product of a process, and without it would refuse
+    # every product of the deterministic models that come later.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     matmul = torch.backends.cuda.matmul
     former.callback(setattr, matmul, "allow_tf32", matmul.allow_tf32)
     matmul.allow_tf32 = numerics.tf32

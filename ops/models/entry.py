@@ -96,6 +96,9 @@ class ModelEntry(BaseModel):
         Whether it was trained on generated images; its numbers are then no benchmark results.
     training : str or None
         What determined the training, as a hash, where the weights were made here.
+    fine_tuned_on : tuple of str
+        Datasets of frame sets it was fine-tuned on here, those of the model it was made from
+        included: its scores on videos of these say nothing about new ones.
     origin : str or None
         The watched folder or prefix it came from; None where a person registered it.
     imported : bool
@@ -123,6 +126,7 @@ class ModelEntry(BaseModel):
     normaliser: bool = False
     synthetic: bool = False
     training: str | None = None
+    fine_tuned_on: tuple[str, ...] = ()
     origin: str | None = None
     imported: bool = False
     note: str = ""

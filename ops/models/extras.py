@@ -43,11 +43,13 @@ def extra(module: str, of: str, reference: str) -> Any:
             remedy=f"pip install 'shiftlake[{of}]'",
         ) from error
     except (RuntimeError, OSError, AttributeError) as error:
-        # torchvision beside a torch it was not built for fails like this.
+        # torchvision beside a torch it was not built for fails like this, and so does all that
+        # imports it.
+        broken = "torchvision" if "torchvision" in str(error) else library
         raise ShiftlakeError(
             f"{library} is installed, but it cannot be imported.",
-            expected=f"a {library} that was built for the torch beside it",
+            expected=f"{broken} as it was built for the torch beside it",
             found=f"{type(error).__name__}: {error}",
             where=reference,
-            remedy=f"install {library} from the same index as torch, at the release that fits it",
+            remedy=f"install {broken} from the same index as torch, at the release that fits it",
         ) from error

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ops.metrics import clopper_pearson
 from ops.storage import Root, paths
-from ops.video.datasets import mined_dataset, reviewed_dataset
+from ops.video.datasets import MINED, REVIEWED, mined_dataset, reviewed_dataset
 
 Loss = Literal["plain", "pm_k"]
 
@@ -148,23 +148,22 @@ def read_training(root: Root, key: str) -> FineTuned | None:
         return None
 
 
-def seen_in_training(root: Root, key: str, datasets: Iterable[str]) -> list[str]:
+def seen_in_training(fine_tuned_on: Iterable[str], datasets: Iterable[str]) -> list[str]:
     """Those of some datasets that hold videos a model was fine-tuned on.
 
     Parameters
     ----------
-    root : Root
-    key : str
-        `training` of a registered model.
+    fine_tuned_on : iterable of str
+        Of a registered model.
     datasets : iterable of str
         Mined and reviewed sets of one source have the same videos.
     """
-    record = read_training(root, key)
-    if record is None:
-        return []
-    source = record.dataset.partition("/")[2]
-    return [
-        name
-        for name in datasets
-        if name in (record.dataset, mined_dataset(source), reviewed_dataset(source))
-    ]
+    seen = {same for name in fine_tuned_on for same in _of_one_source(name)}
+    return [name for name in datasets if name in seen]
+
+
+def _of_one_source(name: str) -> tuple[str, ...]:
+    benchmark, _, source = name.partition("/")
+    if benchmark in (MINED, REVIEWED):
+        return mined_dataset(source), reviewed_dataset(source)
+    return (name,)

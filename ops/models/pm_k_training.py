@@ -175,6 +175,7 @@ def fine_tune(
                 "parameters": None,
                 "synthetic": base.synthetic or manifest.synthetic,
                 "training": key,
+                "fine_tuned_on": tuple(dict.fromkeys((*base.fine_tuned_on, manifest.name))),
                 "origin": None,
                 "normaliser": False,
                 "note": f"{model} fine-tuned here on {how} of {manifest.name}",

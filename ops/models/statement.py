@@ -7,6 +7,7 @@ weights were made for. What is stated here goes before it.
 from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
+from textwrap import shorten
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -223,11 +224,16 @@ def _plain(name: str, kind: str, reference: str, kwargs: dict[str, Any]) -> Mode
 
 def _refused(error: ValidationError, where: str) -> ShiftlakeError:
     first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"]) or "reference"
+    field = ".".join(str(part) for part in first["loc"])
+    said = first["msg"].removeprefix("Value error, ")
+    about_reference = said.startswith("reference") or field == "reference"
+    found = first["input"]
+    if about_reference and isinstance(found, dict):
+        found = found.get("reference", "nothing")
     return ShiftlakeError(
         "The model cannot be registered as stated.",
-        expected=f"{field}: {first['msg']}",
-        found=first["input"] if not isinstance(first["input"], (dict, ModelEntry)) else field,
+        expected=f"{field}: {said}" if field else said,
+        found=shorten(str(found), 100, placeholder=" …"),
         where=where,
-        remedy=f"correct {field}; a model is {FORMS}",
+        remedy=f"a model is {FORMS}" if about_reference else f"correct {field or 'what is stated'}",
     )

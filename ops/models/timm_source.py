@@ -108,7 +108,9 @@ def create(reference: str, kwargs: dict[str, Any]) -> torch.nn.Module:
             expected="a model name timm knows, and its weights within reach",
             found=f"{type(error).__name__}: {error}",
             where=reference,
-            remedy=f"check the name and the network; near names: {', '.join(near) or 'none'}",
+            remedy="timm knows the name: check the network, or give the file with --weights"
+            if reference in near
+            else f"check the name and the network; near names: {', '.join(near) or 'none'}",
         ) from error
     return network
 

@@ -44,11 +44,19 @@ class Transform(BaseModel):
     mean: tuple[float, float, float] = IMAGENET_MEAN
     std: tuple[float, float, float] = IMAGENET_STD
 
+    @field_validator("mean")
+    @classmethod
+    def _of_pixels(cls, mean: tuple[float, float, float]) -> tuple[float, float, float]:
+        # Often given on the scale 0 to 255, where every prediction is then wrong and no error.
+        if not all(0 <= value <= 1 for value in mean):
+            raise ValueError("must be on the scale 0 to 1, where 123.675 of 255 is 0.485")
+        return mean
+
     @field_validator("std")
     @classmethod
-    def _positive(cls, std: tuple[float, float, float]) -> tuple[float, float, float]:
-        if min(std) <= 0:
-            raise ValueError("std must be above 0 in every channel")
+    def _of_deviations(cls, std: tuple[float, float, float]) -> tuple[float, float, float]:
+        if not all(0 < value <= 1 for value in std):
+            raise ValueError("must be above 0, on the scale 0 to 1, where 58.395 of 255 is 0.229")
         return std
 
     @model_validator(mode="after")

@@ -227,14 +227,14 @@ def _templates(open_clip: Any, name: str) -> Any:
 def _parts(open_clip: Any, reference: str) -> tuple[str, str | None]:
     if reference.startswith(_HUB):
         return reference, None
-    architecture, _, tag = reference.rpartition("/")
+    architecture, _, tag = reference.partition("/")
     tags = open_clip.list_pretrained_tags_by_model(architecture)
     if tag not in tags:
         known = architecture in open_clip.list_models()
         raise ShiftlakeError(
             "open_clip has no such weights." if known else "open_clip has no such architecture.",
             expected=f"one of {', '.join(tags)}" if tags else "ARCHITECTURE/TAG",
-            found=tag if known else architecture or reference,
+            found=(tag or "no tag") if known else architecture,
             where=reference,
             remedy="open_clip.list_pretrained() has all pairs of architecture and tag",
         )

@@ -49,12 +49,17 @@ def evaluate(
 ) -> None:
     """Run a model on sealed datasets, and compute the metrics anew."""
     from ops.inference.cell import evaluate_many
+    from ops.inference.devices import check_devices
+    from ops.inference.plan import Device, plan_numerics
     from ops.models import read_model
     from ops.models.fine_tuned import seen_in_training
 
     _, root, known = lake()
-    single = devices is not None and len(devices) == 1 and devices[0] in ("auto", "cpu", "cuda")
+    several = devices if devices and devices not in (["auto"], ["cpu"], ["cuda"]) else None
+    device: Device = "auto" if several or not devices else devices[0]  # type: ignore[assignment]
     entry = read_model(root, model)
+    # Else a device that is not there would be told of every dataset.
+    plan_numerics(entry, check_devices(several) if several else device)
     sealed = set(sealed_datasets(root))
     rows = [row for row in status_rows(root, known) if row.model == model]
     names = (
@@ -94,8 +99,8 @@ def evaluate(
             names,
             batch_size=batch_size,
             workers=workers,
-            device=devices[0] if single else "auto",  # type: ignore[index, arg-type]
-            devices=None if single else devices,
+            device=device,
+            devices=several,
             logits=logits,
             on_record=told,
             on_failure=lambda failed: err.print(
@@ -105,14 +110,13 @@ def evaluate(
         )
     compute_metrics(root, known)
     out.print(leaderboard_table(root, model=model))
-    if entry.training is not None:
-        for name in seen_in_training(root, entry.training, names):
-            err.print(
-                f"{model} was fine-tuned on videos of {name}: its scores there say nothing about "
-                "new ones",
-                style="yellow",
-                highlight=False,
-            )
+    for name in seen_in_training(entry.fine_tuned_on, names):
+        err.print(
+            f"{model} was fine-tuned on videos of {name}: its scores there say nothing about "
+            "new ones",
+            style="yellow",
+            highlight=False,
+        )
     if failures:
         raise ShiftlakeError(
             "Not everything could be evaluated; the rest is done and measured.",
@@ -127,7 +131,10 @@ def leaderboard() -> None:
     """Compute the metrics from the rows there are, and print the leaderboard."""
     _, root, known = lake()
     compute_metrics(root, known)
-    out.print(leaderboard_table(root))
+    table = leaderboard_table(root)
+    out.print(table)
+    if not table.rows:
+        out.print("shiftlake status says what is built and evaluated.")
 
 
 def status(
@@ -137,11 +144,17 @@ def status(
 ) -> None:
     """Each model and dataset: done, partial, missing or stale, and why."""
     _, root, known = lake()
-    out.print(status_table(status_rows(root, known, compact=compact)))
+    rows = status_rows(root, known, compact=compact)
+    if not rows:
+        out.print("No model is registered here: shiftlake model add NAME REFERENCE")
+        return
+    out.print(status_table(rows))
 
 
 def sql(
-    text: Annotated[str, typer.Argument(help="One SELECT; - reads it from standard input.")],
+    text: Annotated[
+        str, typer.Argument(metavar="SQL", help="One SELECT; - reads it from standard input.")
+    ],
     format: Annotated[str, typer.Option(help="table, csv or json.")] = "table",
 ) -> None:
     """Ask in SQL, read-only: predictions, accuracy, flips, metrics, leaderboard, status, runs."""

@@ -116,6 +116,13 @@ def add(
         "note": note,
     }
     entry, file = entry_of(name, stated(fields, where=name), weights)
+    if file is None and (entry.kind == "callable" or entry.kwargs.get("pretrained") is False):
+        err.print(
+            f"No weights file is given: {name} has the weights that {reference} makes, random ones "
+            "where it loads none.",
+            style="yellow",
+            highlight=False,
+        )
     if entry.kind == "open_clip":
         err.print("The prompts of all classes are embedded once; without a GPU that takes long.")
     stored = register(root, entry, file, check=check, replace=force)
@@ -134,10 +141,14 @@ def show_all() -> None:
     from ops.models import list_models, read_model
 
     _, root, _ = lake()
+    names = list_models(root)
+    if not names:
+        out.print("No model is registered here: shiftlake model add --help says where from.")
+        return
     table = Table()
     for column in ("model", "kind", "reference", "labels", "input", "precision", "weights", "note"):
         table.add_column(column, overflow="fold")
-    for name in list_models(root):
+    for name in names:
         try:
             entry = read_model(root, name)
         except ShiftlakeError as error:
@@ -196,6 +207,7 @@ def show(name: Annotated[str, typer.Argument(help="A registered model.")]) -> No
         "compiled": entry.compiled,
         "normaliser": entry.normaliser,
         "synthetic": entry.synthetic,
+        "imported": "with its results; register it here to run it" if entry.imported else None,
         "training": entry.training,
         "origin": entry.origin,
         "note": entry.note or None,
@@ -219,6 +231,7 @@ def remove_one(name: Annotated[str, typer.Argument(help="A registered model.")])
 
 def _remarks(entry: Any) -> list[str]:
     said = {
+        "imported with its results, cannot be run here": entry.imported,
         "trained on synthetic images": entry.synthetic,
         "normaliser": entry.normaliser,
         "sigmoid head": entry.head == "sigmoid",

@@ -1,6 +1,7 @@
 """Boxes by way of files in COCO's format: what is written, what is read, and what is refused."""
 
 import contextlib
+import gzip
 import io
 import json
 import tracemalloc
@@ -190,6 +191,45 @@ def test_a_row_that_is_wrong_is_named_and_nothing_is_stored(made, row, told):
     assert "row 2 (from 0)" in str(raised.value)
     assert not list_detections(root)
     assert not [path for path in root.list("detections") if path.endswith(".parquet")]
+
+
+def test_corners_for_sizes_are_counted_where_they_leave_the_frame(made):
+    _, _, truth, _ = made
+    rows = perfect(truth)
+    assert stored(made, rows).n_outside == 0
+    image = truth["images"][rows[0]["image_id"] - 1]
+    # A box in the far half of the picture, written as two corners.
+    near = [0.6 * image["width"], 0.6 * image["height"]]
+    corners = [*near, 0.9 * image["width"], 0.9 * image["height"]]
+    assert stored(made, [{**rows[0], "bbox": corners}, *rows[1:]]).n_outside == 1
+    # A tenth beyond the edge is what a detector does that does not clip.
+    edge = [*near, 0.45 * image["width"], 0.4 * image["height"]]
+    assert stored(made, [{**rows[0], "bbox": edge}, *rows[1:]]).n_outside == 0
+
+
+def test_boxes_as_fractions_of_the_picture_are_refused(made):
+    root, _, truth, _ = made
+    rows = [{**row, "bbox": [0.1, 0.2, 0.8, 0.7]} for row in perfect(truth)]
+    with pytest.raises(ShiftlakeError, match="fractions of the picture"):
+        stored(made, rows)
+    assert list_detections(root) == []
+
+
+@pytest.mark.parametrize("name", ["image_id", "category_id"])
+def test_ids_that_begin_at_0_are_told_from_others(made, name):
+    row = perfect(made[2])[0]
+    for found, hint in ((0, True), (10_000, False)):
+        with pytest.raises(ShiftlakeError, match=f"unknown {name}") as refused:
+            stored(made, [{**row, name: found}])
+        assert ("counted from 0: add 1" in str(refused.value)) == hint
+
+
+def test_a_packed_file_is_said_to_be_one(made):
+    root, _, truth, folder = made
+    path = folder / "results.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(perfect(truth)).encode()))
+    with pytest.raises(ShiftlakeError, match="gunzip"):
+        import_results(root, "found", "made", path)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -287,6 +288,22 @@ def test_settings_are_those_of_the_numerics_and_are_restored(tf32: bool, held: b
         inside = settings()
     assert inside == (tf32, tf32, held, not held, held, False)
     assert settings() == before
+
+
+def test_a_network_may_have_a_tensor_of_five_axes(pixels: torch.Tensor) -> None:
+    network = Pooled(10)
+    network.register_buffer("positions", torch.zeros(1, 2, 3, 4, 5))
+    logits = Forward(network, TINY, PLAIN, "positioned", images=8)(pixels)
+    torch.testing.assert_close(logits, expected(pixels))
+
+
+def test_a_model_that_is_not_deterministic_does_not_spoil_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # torch reads the variable once, at the first product of a process on a GPU.
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    with reproducible(Numerics(dtype="fp32", device="cuda", deterministic=False)):
+        assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
 
 
 def test_an_operator_without_a_deterministic_form_is_refused_unless_the_entry_allows_it(

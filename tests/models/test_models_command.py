@@ -105,6 +105,7 @@ def test_every_field_can_be_stated(run: Any, root: Root, weights: Path) -> None:
         "compiled": True,
         "normaliser": True,
         "synthetic": True,
+        "fine_tuned_on": (),
         "note": "a remark",
     }
     shown = run("show", "net")
@@ -199,7 +200,9 @@ def test_the_blank_image_can_be_left_out(run: Any, root: Root) -> None:
         (("weight_parts:two_layers", "--resize", "2x2x2"), "256x256"),
         (("weight_parts:two_layers", "--mean", "a,b,c"), "three numbers"),
         (("weight_parts:two_layers", "--mean", "0.5,0.5"), "mean"),
+        (("weight_parts:two_layers", "--mean", "123.7,116.3,103.5"), "mean: must be on the scale"),
         (("weight_parts:two_layers", "--std", "0,0,0"), "std"),
+        (("weight_parts:two_layers", "--std", "58.4,57.1,57.4"), "58.395 of 255 is 0.229"),
         (("weight_parts:two_layers", "--class-map", "nowhere.json"), "JSON file"),
         (("weight_parts:two_layers", "--head", "linear"), "head"),
         (("weight_parts:two_layers", "--precision", "fp8"), "precision"),
@@ -215,6 +218,25 @@ def test_mistakes_name_the_option(run: Any, root: Root, words: tuple[str, ...], 
         run("add", "net", *words)
     assert told in f"{caught.value.expected} {caught.value.remedy}"
     assert list_models(root) == []
+
+
+def test_a_mistake_is_told_alone_and_in_a_line(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "same.json").write_text(json.dumps([7] * 1000))
+    with pytest.raises(ShiftlakeError) as caught:
+        run("add", "net", "weight_parts:two_layers", "--class-map", "same.json")
+    assert caught.value.expected == "class_map: two outputs have the same class in class_map"
+    assert len(str(caught.value.found)) <= 100
+    assert caught.value.remedy == "correct class_map"
+    with pytest.raises(ShiftlakeError) as caught:
+        run("add", "net", "timm/resnet50")
+    assert caught.value.found == "timm/resnet50"
+    assert "timm:NAME" in caught.value.remedy
+
+
+def test_who_gives_no_weights_hears_that_they_may_be_random(run: Any, weights: Path) -> None:
+    words = ("add", "net", "weight_parts:two_layers", *SMALL, "--no-check")
+    assert "random" in run(*words)
+    assert "random" not in run(*words, "--weights", str(weights), "--force")
 
 
 def test_a_sources_transform_gives_way_to_what_is_stated() -> None:

@@ -52,8 +52,10 @@ def test_a_model_is_trained_compared_and_not_replaced_by_accident(run, tmp_path)
     assert "flips of right anchors" in told
     assert "100.0 % (15.8 to 100.0), 2 of 2" in told
     sets = ["frame_sets/made", "reviewed_frame_sets/made", "frame_sets/other"]
-    assert seen_in_training(root, entry.training, sets) == sets[:2]
-    assert seen_in_training(root, "0" * 16, sets) == []
+    assert entry.fine_tuned_on == ("frame_sets/made",)
+    assert seen_in_training(entry.fine_tuned_on, sets) == sets[:2]
+    assert seen_in_training(["imagenet_vid_robust/clean"], sets) == []
+    assert seen_in_training(["imagenet_vid_robust/clean"], ["imagenet_vid_robust/clean"])
     again = run(*words)
     assert entry.weights.sha256 in again
     with pytest.raises(ShiftlakeError, match="another model's"):

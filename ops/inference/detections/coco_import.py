@@ -25,6 +25,12 @@ from ops.inference.detections.store import TableFile, seal, table_file, write_fr
 from ops.models.entry import checked_name
 from ops.storage import Root, open_root
 
+# A box reaches beyond its frame by more than this share of its side: few detectors report that, and
+# whoever writes corners for x, y, width and height does with many boxes.
+_BEYOND = 0.1
+# Frames have more pixels than this.
+_FRACTION = 1.5
+
 # Of this module: raised when the same file is read into other rows.
 CODE_VERSION = "1"
 
@@ -118,7 +124,7 @@ def import_results(
     )
     folder = record.folder()
     with results.open("rb") as file, table_file(root, folder, BOXES_FILE, DETECTIONS) as table:
-        boxes, unmapped = _copied(file, results.name, framed, truth, table, progress)
+        boxes, unmapped, outside = _copied(file, results.name, framed, truth, table, progress)
         written = table.close()
     frames = write_frames(root, folder, framed.keys, boxes.tolist(), {})
     return seal(
@@ -127,6 +133,7 @@ def import_results(
             update={
                 "n_detections": written.rows,
                 "n_unmapped": unmapped,
+                "n_outside": outside,
                 "ended_at": datetime.now(UTC).isoformat(),
                 "seconds": round(time.perf_counter() - began, 3),
                 "files": (written, frames),
@@ -142,14 +149,16 @@ def _copied(
     truth: CocoTruth,
     table: TableFile,
     progress: Callable[[int], None] | None,
-) -> tuple[NDArray[np.int64], int]:
-    """Copy all rows; how many boxes every frame has, and how many detections were left out."""
+) -> tuple[NDArray[np.int64], int, int]:
+    """Copy all rows: boxes a frame, rows left out, and boxes that reach beyond their frame."""
     keys = framed.frames["sample_key"].combine_chunks()
     known = sorted(truth.categories.labels)
     of = [truth.categories.labels[each] for each in known]
     labels = np.array([-1 if label is None else label for label in of], np.int16)
     boxes = np.zeros(framed.frames.num_rows, np.int64)
-    rows = unmapped = 0
+    sides = np.stack([framed.frames[name].to_numpy() for name in ("width", "height")], axis=1)
+    rows = unmapped = outside = 0
+    furthest = 0.0
     for part in rows_of(file, where):
         columns = columns_of(part, rows, where)
         frame = truth.frames[_place(columns.image, truth.image_ids, "image_id", rows, where)]
@@ -158,11 +167,22 @@ def _copied(
         kept = label >= 0
         table.write(_batch(keys, frame[kept], label[kept], columns, kept))
         boxes += np.bincount(frame[kept], minlength=boxes.size)
+        beyond = np.any(columns.box[:, 2:] > (1 + _BEYOND) * sides[frame], axis=1)
+        outside += int(np.count_nonzero(beyond & kept))
+        furthest = max(furthest, float(columns.box[:, 2:].max(initial=0)))
         rows += len(part)
         unmapped += int((~kept).sum())
         if progress is not None:
             progress(rows)
-    return boxes, unmapped
+    if rows and furthest <= _FRACTION:
+        raise ShiftlakeError(
+            "The boxes look like fractions of the picture.",
+            expected="bbox in pixels of the stored frame",
+            found=f"no edge beyond {furthest:g} in {rows:,} rows",
+            where=where,
+            remedy="multiply x and width by the width of the picture, y and height by its height",
+        )
+    return boxes, unmapped, outside
 
 
 def _place(
@@ -178,12 +198,14 @@ def _place(
     if not unknown.any():
         return place
     bad = np.flatnonzero(unknown)
+    from_0 = bool(known.size and known[0] == 1 and (values[bad] == 0).all())
     raise ShiftlakeError(
         f"The results name an unknown {name}.",
         expected=f"{known.size:,} ids, from {known[0]} to {known[-1]}" if known.size else "no row",
         found=f"{values[bad[0]]}, and {np.unique(values[bad]).size - 1:,} more in this part",
         where=f"{where}, row {first + bad[0]:,} (from 0)",
-        remedy="give the ground-truth file that the detector was run with (--ground-truth), and "
+        remedy=("these seem to be counted from 0: add 1; or " if from_0 else "")
+        + "give the ground-truth file that the detector was run with (--ground-truth), and "
         "state with --categories whether its categories are own or coco91",
     )
 

@@ -12,6 +12,7 @@ from ops.errors import ShiftlakeError
 # Bytes that are read at once, and the most one row may have: a mask is long, but not this long.
 _PART = 4 << 20
 _ROW = 64 << 20
+_GZIP = b"\x1f\x8b"
 # A brace inside a row can look like the start of the next one: how many that do are tried, and how
 # many of any kind are looked at.
 _CUTS, _BRACES = 20, 10_000
@@ -41,6 +42,8 @@ def rows_of(file: BinaryIO, where: object) -> Iterator[list[Any]]:
     data = b""
     while not data and (part := file.read(_PART)):
         data = part.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if data.startswith(_GZIP):
+        raise _refused("JSON", "a file packed by gzip", where, "unpack it first: gunzip FILE")
     if not data.startswith(b"["):
         found = "nothing" if not data else f"{data[:40].decode(errors='replace')!r} ..."
         raise _refused("a JSON list of results, [{...}, {...}]", found, where)
@@ -110,11 +113,16 @@ def _parsed(text: bytes, position: int, where: object) -> list[Any]:
     return rows
 
 
-def _refused(expected: str, found: str, where: object) -> ShiftlakeError:
+def _refused(
+    expected: str,
+    found: str,
+    where: object,
+    remedy: str = "write it again in COCO's format for results of detection",
+) -> ShiftlakeError:
     return ShiftlakeError(
         "The results file cannot be read.",
         expected=expected,
         found=found,
         where=where,
-        remedy="write it again in COCO's format for results of detection",
+        remedy=remedy,
     )

@@ -33,7 +33,8 @@ class DetectionsRecord(BaseModel):
     `origin` says where the boxes come from: ``imported`` from a file of results, of which
     `file_sha256` is the hash, or found by a ``detector`` here, of which `weights_sha256` and
     `detector` say everything. `categories` is what the ids of a detection meant; `n_unmapped`
-    counts detections of categories that are no class of the dataset, and were left out;
+    counts detections of categories that are no class of the dataset, and were left out, `n_outside`
+    imported boxes that reach beyond their frame by more than a tenth of its side;
     `missing_labels` names the classes that the detector cannot report at all. `key` is a hash of
     all that determines the boxes.
     """
@@ -56,6 +57,7 @@ class DetectionsRecord(BaseModel):
     n_error: int
     n_detections: int
     n_unmapped: int
+    n_outside: int = 0
     code_version: str
     versions: dict[str, str]
     ended_at: str
