@@ -24,6 +24,7 @@ from ops.metrics.corruption import (
 from ops.metrics.distortion import average_accuracy_7
 from ops.metrics.ece import ece
 from ops.metrics.effective_robustness import effective_robustness
+from ops.metrics.error_consistency import ErrorConsistency, error_consistency
 from ops.metrics.flip_rate import mean_over_normaliser_pct, over_normaliser_pct
 from ops.metrics.flips import flips, mean_over_10
 from ops.metrics.fpr_at_recall import fpr_at_recall
@@ -45,6 +46,7 @@ from ops.metrics.top5_distance import top5_distance
 from ops.metrics.zipf_distance import zipf_distance
 
 __all__ = [
+    "ErrorConsistency",
     "FrameSetIndex",
     "Normaliser",
     "alexnet_errors",
@@ -65,6 +67,7 @@ __all__ = [
     "ece",
     "effective_robustness",
     "energy",
+    "error_consistency",
     "flips",
     "forget_draws",
     "fpr_at_recall",

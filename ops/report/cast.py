@@ -89,8 +89,8 @@ def cast_of(connection: duckdb.DuckDBPyConnection, chosen: Sequence[str] | None 
             max(value) FILTER (WHERE benchmark = 'imagenet_1k' AND condition = 'val') AS val,
             max(value) FILTER (WHERE metric = 'pm0') AS anchors
         FROM metrics
-        WHERE variant IN ('unmasked', 'masked', 'with anchor')
-            AND (metric IN ('top1', 'pm0') OR metric = 'flip_probability')
+        WHERE (metric IN ('top1', 'pm0') AND variant IN ('unmasked', 'masked', 'with anchor')
+                OR metric = 'mean_flip_probability_10')
             AND (benchmark LIKE '%imagenet%'
                 OR benchmark IN ('ytbb_robust', 'frame_sets', 'reviewed_frame_sets'))
         GROUP BY model

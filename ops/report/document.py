@@ -35,16 +35,18 @@ class Plot:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a table, with its interval, and a remark that its tooltip shows."""
+    """A number of a table, with its interval, a remark that its tooltip shows, and a mark."""
 
     value: float
     lo: float | None = None
     hi: float | None = None
     note: str = ""
     digits: int = 2
+    mark: str = ""
 
     def __str__(self) -> str:
-        return _shown(self.value, self.digits)
+        shown = _shown(self.value, self.digits)
+        return f"{shown}\u00a0{self.mark}" if self.mark else shown
 
     @property
     def interval(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ops.report.cast import Cast
+from ops.report.figures.video_panels import strides
 from ops.report.names import ClassNames
 from ops.report.pictures import Wanted
 
@@ -35,7 +36,7 @@ class Flip(NamedTuple):
     label : str
         What the flipped frame shows, in words.
     offset : int
-        Of that frame from the anchor.
+        Of that frame from the anchor, in frames of the video.
     anchor, frame : Shown
     """
 
@@ -47,6 +48,11 @@ class Flip(NamedTuple):
     offset: int
     anchor: Shown
     frame: Shown
+
+    @property
+    def away(self) -> str:
+        """How far the frame is from the anchor, in words."""
+        return f"{self.offset:+d} frame{'s' * (abs(self.offset) != 1)}".replace("-", "−")
 
 
 def flips_of(connection: duckdb.DuckDBPyConnection, model: str, most: int = PAIRS) -> list[Flip]:
@@ -100,7 +106,7 @@ def flips_of(connection: duckdb.DuckDBPyConnection, model: str, most: int = PAIR
             {"model": model, "runs": runs, "keys": keys},
         ).fetchall()
     }
-    names = ClassNames(connection)
+    names, stride_of = ClassNames(connection), strides(connection)
     found = []
     for benchmark, condition, frame_set, run, offset, labels, key, pred, p, *other in rows:
         other_key, other_pred, other_p = other
@@ -108,7 +114,8 @@ def flips_of(connection: duckdb.DuckDBPyConnection, model: str, most: int = PAIR
         label = " or ".join(names(index, space) for index in labels[:2])
         found.append(
             Flip(
-                model, benchmark, condition, frame_set, label, offset,
+                model, benchmark, condition, frame_set, label,
+                offset * stride_of.get((benchmark, condition), 1),
                 Shown(place, names(pred, space), p),
                 Shown(other_place, names(other_pred, space), other_p),
             )

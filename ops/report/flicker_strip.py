@@ -110,14 +110,13 @@ def _pair(
 ) -> None:
     """Both pictures, standing on the line whose left end is given, and what is said below."""
     left, line = at
-    away = f"{flip.offset:+d} frame{'s' * (abs(flip.offset) != 1)}"
     for number, shown in enumerate((flip.anchor, flip.frame)):
         x = left + number * (_TILE + _GAP)
         picture = pictures[shown.wanted]
         sheet.paste(picture, (x, line - picture.height))
         sign, colour = (("right", _RIGHT), ("wrong", _WRONG))[number]
         _line(pen, x, line + 2, f"{sign}: {shown.said}", colour)
-        _line(pen, x, line + 15, ("anchor", away)[number], _MUTED)
+        _line(pen, x, line + 15, ("anchor", flip.away)[number], _MUTED)
     name = frame_set_name(flip.benchmark, flip.condition)
     _line(pen, left, line + 28, f"{name}, shows {flip.label}", _MUTED, 2 * _TILE)
 

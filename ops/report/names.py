@@ -25,7 +25,6 @@ _METRICS = {
     "mean_err_15_pct": "mean error of 15",
     "mean_flip_probability_10": "mean flip probability",
     "avg_top1_7": "top-1, mean of 7 levels",
-    "pm10": "pm-10",
 }
 _FRAME_SETS = {"frame_sets": "as mined", "reviewed_frame_sets": "reviewed"}
 _VARIANTS = {"real": "reassessed labels", "severity 5": "severity 5", "masked": "masked"}
@@ -76,6 +75,8 @@ def dataset_name(catalog: Catalog, benchmark: str, condition: str) -> str:
 def metric_name(metric: str, variant: str) -> str:
     """A metric with its variant, where that is not the usual one."""
     name = _METRICS.get(metric, metric.removesuffix("_pct").replace("_", " "))
+    # pm10, or pm5 where five frames to either side were mined.
+    name = re.sub(r"^pm(\d+)$", r"pm-\1", name)
     return f"{name}, {_VARIANTS[variant]}" if variant in _VARIANTS else name
 
 

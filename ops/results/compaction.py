@@ -6,18 +6,24 @@ run's rows in one file (more where it has very many rows), and an index from whi
 :func:`ops.results.connect` knows every run without opening a seal. A merged file is named by the
 content of the files it is made of, and used only while the seal names those; an index entry only
 while nothing below its model's folder has changed. Deleting ``compacted/`` loses nothing.
+
+:func:`ops.results.compute_metrics` begins with it, so that whoever evaluates has it without asking.
 """
 
 from __future__ import annotations
 
+import shutil
+import time
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ops.errors import ShiftlakeError
+from ops.inference.schema import SCHEMA_VERSION
 from ops.parallel import usable_cpus
 from ops.results.compaction_index import (
     INDEXED,
@@ -27,12 +33,21 @@ from ops.results.compaction_index import (
     entry_digest,
     write_index,
 )
-from ops.results.compaction_rows import merge, worth_merging
+from ops.results.compaction_rows import merge, whole_parts, worth_merging
 from ops.results.currency import code_digest, judge
 from ops.results.inventory import Inventory, changed_models, read_models, take_inventory
 from ops.results.runs import Run, runs_of
 from ops.storage import Root, open_root
 from ops.storage.stamp import Listing, folders_in, list_folders, settle, times_of
+
+# Of the free space of a local disk, what merged rows may take: results have to fit beside them.
+_DISK_SHARE = 0.5
+
+# A merged file that no index names may be of a compaction that is still at work elsewhere.
+_UNNAMED_S = 24 * 3600
+
+# Runs that are merged at once, also on a remote root: very large ones take 400 MB each.
+_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
@@ -48,7 +63,7 @@ class Compacted:
     files, bytes : int
         Merged files that are there now, and their size.
     removed : int
-        Merged files that no run needed any longer.
+        Files that no run has needed for a day.
     skipped : tuple of str
         What could not be noted or merged, and why.
     """
@@ -101,13 +116,17 @@ def compact(
 
     Notes
     -----
-    Two compactions at once, or one while models are evaluated, spoil nothing: what each publishes
-    is whole, the last index counts, and what it does not know is read from the runs themselves.
+    Two compactions at once, or one while models are evaluated, spoil nothing: only sealed runs are
+    merged, what each publishes is whole, the last index counts, and what it does not know is read
+    from the runs themselves. Rows that would take more than half of what is free on a local disk
+    are not merged. Where nothing has changed since the last time, nothing is written.
     """
     root = open_root(root)
     _refuse_unknown(models, folders_in(root, "predictions"))
     inventory = take_inventory(root)
     before = inventory.index
+    if models is None and (nothing := _nothing_to_do(root, inventory, rows)) is not None:
+        return nothing
     seen = _look(root, before, models)
     read = read_models(root, {name: each.listing for name, each in seen.items()})
     skipped = [f"{model}/{d}: {why}" for (model, d), why in {**read.damaged, **read.newer}.items()]
@@ -126,7 +145,7 @@ def compact(
         n: before.models[n] for n in inventory.unchanged if n in before.models and n not in seen
     }
     inventory = replace(inventory, read=tuple(read.runs), unchanged=frozenset(kept))
-    table, current = _judged(inventory)
+    table, current = _judged(root, inventory)
     merged = 0
     if rows:
         table, merged, failed = _with_rows(root, table, current, models, log)
@@ -144,8 +163,7 @@ def compact(
     table = pa.concat_tables([table, before.runs_of(frozenset(others))]).sort_by(
         [(name, "ascending") for name in ("model", "dataset", "run_id")]
     )
-    datasets = {name: manifest["version"] for name, manifest in inventory.manifests.items()}
-    own = write_index(root, index | others, table, code_digest(), datasets)
+    own = write_index(root, index | others, table, code_digest(), _versions(inventory))
     parts = _parts(table)
     removed = _remove_unused(root, {*own, *(part["name"] for part in parts)}, before)
     size = sum(part["bytes"] for part in parts)
@@ -181,11 +199,65 @@ def _look(root: Root, before: Index, models: Collection[str] | None) -> dict[str
     }
 
 
-def _judged(inventory: Inventory) -> tuple[pa.Table, list[bool]]:
+def _nothing_to_do(root: Root, inventory: Inventory, rows: bool) -> Compacted | None:
+    """What is there, if all of it is as the index notes it; None if anything has changed."""
+    index, there = inventory.index, set(folders_in(root, "predictions"))
+    if not there and not index.models:
+        # Whoever only looks at a new lake leaves nothing in it.
+        return Compacted(0, 0, 0, 0, 0, 0, ())
+    same = (
+        index.files
+        and inventory.unchanged == set(index.models) == there
+        and index.code == code_digest()
+        and index.datasets == _versions(inventory)
+        and all(
+            noted.entry == entry_digest(inventory.models.get(name))
+            for name, noted in index.models.items()
+        )
+    )
+    if not same:
+        return None
+    table, current = _judged(root, inventory)
+    if table["parts"] != index.runs["parts"] or (rows and _pending(table, current, None)):
+        return None
+    parts = _parts(table)
+    size = sum(part["bytes"] for part in parts)
+    return Compacted(len(index.models), len(current), 0, len(parts), size, 0, ())
+
+
+def _versions(inventory: Inventory) -> dict[str, str]:
+    return {name: manifest["version"] for name, manifest in inventory.manifests.items()}
+
+
+def _judged(root: Root, inventory: Inventory) -> tuple[pa.Table, list[bool]]:
+    """Every run with why it is stale and what it was merged into, and whether it is current."""
     judged = judge(inventory)
     place = INDEXED.get_field_index("reason")
     reasons = pa.array(judged.reasons, pa.string())
-    return judged.table.set_column(place, INDEXED.field("reason"), reasons), judged.current
+    table = judged.table.set_column(place, INDEXED.field("reason"), reasons)
+    # What has been deleted since is made again.
+    return _with_parts(table, whole_parts(root, table)), judged.current
+
+
+def _with_parts(table: pa.Table, parts: list[list[dict[str, Any]] | None]) -> pa.Table:
+    place, field = INDEXED.get_field_index("parts"), INDEXED.field("parts")
+    return table.set_column(place, field, pa.array(parts, field.type))
+
+
+def _pending(
+    table: pa.Table, current: list[bool], models: Collection[str] | None
+) -> list[tuple[int, Run]]:
+    """Current runs, by their place in the table, whose rows are to be merged."""
+    wanted = pc.and_(table["parts"].is_null(), pa.array(current, pa.bool_()))
+    # Most runs of a lake of small datasets are one file: no seal is made of their columns.
+    several = pc.greater(pc.list_value_length(table["files"]), 1)
+    older = pc.not_equal(table["schema_version"], SCHEMA_VERSION)
+    wanted = pc.and_(wanted, pc.or_(several, older))
+    if models is not None:
+        wanted = pc.and_(wanted, pc.is_in(table["model"], pa.array(sorted(models), pa.string())))
+    todo = pc.indices_nonzero(wanted)
+    runs = runs_of(table.take(todo))
+    return [(i, run) for i, run in zip(todo.to_pylist(), runs, strict=True) if worth_merging(run)]
 
 
 def _with_rows(
@@ -196,15 +268,10 @@ def _with_rows(
     log: Callable[[str], object],
 ) -> tuple[pa.Table, int, list[str]]:
     """The table with what is merged now, how many runs that are, and what failed."""
+    pending = _pending(table, current, models)
+    if pending and (why := _no_room(root, [run for _, run in pending])) is not None:
+        return table, 0, [why]
     parts = table["parts"].to_pylist()
-    names = table["model"].to_pylist()
-    todo = [
-        i
-        for i, (own, now, name) in enumerate(zip(parts, current, names, strict=True))
-        if now and not own and (models is None or name in models)
-    ]
-    runs = runs_of(table.take(pa.array(todo, pa.int64())))
-    pairs = [(i, run) for i, run in zip(todo, runs, strict=True) if worth_merging(run)]
     failed = []
 
     def merged(run: Run) -> list[dict[str, Any]] | ShiftlakeError:
@@ -214,17 +281,29 @@ def _with_rows(
             return error
 
     # Arrow lets go of the interpreter while it compresses.
-    with ThreadPoolExecutor(usable_cpus()) as pool:
-        for (i, run), found in zip(pairs, pool.map(merged, [r for _, r in pairs]), strict=True):
+    at_once = min(usable_cpus(), _AT_ONCE) if root.is_local else _AT_ONCE
+    with ThreadPoolExecutor(at_once) as pool:
+        for (i, run), found in zip(pending, pool.map(merged, [r for _, r in pending]), strict=True):
             if isinstance(found, ShiftlakeError):
                 failed.append(f"{run.model}/{run.dataset}: {found.what} {found.where}")
                 continue
             parts[i] = found
             log(f"{run.model}/{run.dataset}: {len(run.files)} files in {len(found)}")
-    place = INDEXED.get_field_index("parts")
-    column = pa.array(parts, INDEXED.field("parts").type)
-    table = table.set_column(place, INDEXED.field("parts"), column)
-    return table, len(pairs) - len(failed), failed
+    return _with_parts(table, parts), len(pending) - len(failed), failed
+
+
+def _no_room(root: Root, runs: list[Run]) -> str | None:
+    """Why rows cannot be merged, if a local disk is too full for it."""
+    if not root.is_local:
+        return None
+    wanted = sum(file.bytes for run in runs for file in run.files)
+    free = shutil.disk_usage(root.url).free
+    if wanted <= free * _DISK_SHARE:
+        return None
+    return (
+        f"rows of {len(runs):,} runs: {wanted:,} bytes, and {free:,} are free; "
+        "at least twice as many have to be"
+    )
 
 
 def _parts(table: pa.Table) -> list[dict[str, Any]]:
@@ -232,10 +311,15 @@ def _parts(table: pa.Table) -> list[dict[str, Any]]:
 
 
 def _remove_unused(root: Root, used: set[str], before: Index) -> int:
-    """Remove files of compactions before the last; its own may still be open somewhere."""
+    """Remove what neither this compaction nor the last one names, once it is old enough."""
     used = used | {part["name"] for part in _parts(before.runs)} | set(before.files)
     (there,) = list_folders(root, ["compacted"])
-    unused = [name for name in there.sizes if name not in used]
+    now = time.time()
+    unused = [
+        name
+        for name in there.sizes
+        if name not in used and now - (root.modified(name) or now) > _UNNAMED_S
+    ]
     for name in unused:
         root.remove(name)
     return len(unused)

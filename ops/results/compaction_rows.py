@@ -16,6 +16,7 @@ from ops.inference.schema import SCHEMA_VERSION, upgraded
 from ops.results.compaction_index import parts_name
 from ops.results.runs import Run, RunFile
 from ops.storage import Root
+from ops.storage.stamp import sizes_of
 
 # Rows of one merged file: some 400 MB of memory while it is written.
 ROWS = 1 << 19
@@ -26,6 +27,27 @@ def worth_merging(run: Run) -> bool:
     # Records of the oldest releases do not say what is in their files.
     sealed = all(file.sha256 for file in run.files)
     return sealed and (len(run.files) > 1 or run.schema_version != SCHEMA_VERSION)
+
+
+def whole_parts(root: Root, table: pa.Table) -> list[list[dict[str, Any]] | None]:
+    """The files each run was merged into; None where not all are there with the noted size.
+
+    Parameters
+    ----------
+    root : Root
+    table : pyarrow.Table
+        Of runs, with the column `parts` of the index.
+    """
+    noted = table["parts"].to_pylist()
+    wanted = [part for parts in noted for part in parts or ()]
+    sizes = sizes_of(root, [part["name"] for part in wanted])
+    whole = {
+        part["name"] for part, size in zip(wanted, sizes, strict=True) if size == part["bytes"]
+    }
+    return [
+        parts if parts and whole.issuperset(part["name"] for part in parts) else None
+        for parts in noted
+    ]
 
 
 def merge(root: Root, run: Run) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property, partial
 from importlib.resources import files
 from pathlib import Path
@@ -16,14 +16,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ops import catalog as catalogs
-from ops.metrics import clopper_pearson
+from ops.metrics import clopper_pearson, error_consistency
 from ops.metrics.mcnemar import mcnemar
 from ops.metrics.paired_difference import paired_difference
+from ops.models.fine_tuned import seen_in_training
 from ops.results import tables
 from ops.results.columns import columns
 from ops.results.currency import Judged, judge
 from ops.results.detection_metrics import WITH_STALENESS, read_detection_metrics
 from ops.results.gates.file import GATE, read_gate
+from ops.results.history import HISTORY, read_history
 from ops.results.inventory import Inventory, take_inventory
 from ops.results.metrics_file import METRICS, Measured, read_metrics, runs_used
 from ops.results.parity_file import PARITY, read_parity
@@ -62,7 +64,13 @@ VIEWS = (
     "calibration",
     "effective_robustness",
 )
-MACROS = ("disagreements", "flipped_classes", "relative_robustness", "pmk_at")
+MACROS = (
+    "disagreements",
+    "flipped_classes",
+    "error_consistency",
+    "relative_robustness",
+    "pmk_at",
+)
 TABLES = (
     "runs",
     "datasets",
@@ -71,6 +79,7 @@ TABLES = (
     "real_labels",
     "class_lists",
     "metrics",
+    "history",
     "status",
     "parity",
     "gate",
@@ -93,7 +102,10 @@ _STATUS = columns(
     run_id=pa.string(),
     measured=pa.bool_(),
 )
-_METRICS = METRICS.append(pa.field("stale", pa.bool_()))
+_METRICS = METRICS.append(pa.field("stale", pa.bool_())).append(
+    # Whether the model was fine-tuned on videos of the set it is scored on.
+    pa.field("seen_in_training", pa.bool_())
+)
 
 # Of this machine's memory, and of the free space of its scratch disk.
 MEMORY_LIMIT = "60%"
@@ -259,7 +271,13 @@ class Content:
             "sources": (tables.SOURCES, lambda: tables.sources_table(inventory)),
             "class_lists": (tables.CLASS_LISTS, tables.class_lists_table),
             "real_labels": (REAL_LABELS, lambda: real_labels(root)),
-            "metrics": (_METRICS, lambda: _with_staleness(self._measured.table, self.judged)),
+            "metrics": (
+                _METRICS,
+                lambda: _with_seen(
+                    _with_staleness(self._measured.table, self.judged), inventory.models
+                ),
+            ),
+            "history": (HISTORY, lambda: read_history(root, self._measured.table)),
             "status": (_STATUS, self._status),
             "parity": (PARITY, lambda: read_parity(root)),
             "gate": (GATE, lambda: read_gate(root)),
@@ -289,6 +307,18 @@ def _with_staleness(metrics: pa.Table, judged: Judged) -> pa.Table:
     return metrics.append_column("stale", pa.array(np.array(stale, bool)[kind]))
 
 
+def _with_seen(metrics: pa.Table, models: Mapping[str, dict[str, Any]]) -> pa.Table:
+    """The table of metrics, and whether a row is of videos that its model was fine-tuned on."""
+    datasets = pc.binary_join_element_wise(metrics["benchmark"], metrics["condition"], "/")
+    known = datasets.unique().to_pylist()
+    seen = np.zeros(metrics.num_rows, bool)
+    for model, entry in models.items():
+        if own := seen_in_training(entry.get("fine_tuned_on") or (), known):
+            of_model = pc.equal(metrics["model"], model).to_numpy()
+            seen |= of_model & pc.is_in(datasets, value_set=pa.array(own)).to_numpy()
+    return metrics.append_column("seen_in_training", pa.array(seen))
+
+
 def _written(schema: pa.Schema, table: Callable[[], pa.Table]) -> bytes:
     return parquet_bytes(table().cast(schema))
 
@@ -314,6 +344,14 @@ def _attach(connection: duckdb.DuckDBPyConnection, sealed: SealedFiles) -> None:
         "mcnemar", _mcnemar, ["BIGINT", "BIGINT"], "DOUBLE", type=PythonUDFType.ARROW
     )
     connection.create_function(
+        "error_kappa",
+        _error_kappa,
+        ["BIGINT", "BIGINT", "BIGINT", "BIGINT"],
+        "STRUCT(observed DOUBLE, expected DOUBLE, kappa DOUBLE, lo DOUBLE, hi DOUBLE, "
+        "kappa_over_max DOUBLE)",
+        type=PythonUDFType.ARROW,
+    )
+    connection.create_function(
         "paired_difference",
         _paired_difference,
         ["BIGINT", "BIGINT", "BIGINT"],
@@ -330,6 +368,17 @@ def _clopper_pearson(k: Any, n: Any) -> Any:
 
 def _mcnemar(lost: Any, gained: Any) -> Any:
     return pa.array(mcnemar(np.asarray(lost), np.asarray(gained)))
+
+
+def _error_kappa(both_right: Any, only_a: Any, only_b: Any, both_wrong: Any) -> Any:
+    found = vars(
+        error_consistency(
+            np.asarray(both_right), np.asarray(only_a), np.asarray(only_b), np.asarray(both_wrong)
+        )
+    )
+    # Where nothing can be told SQL has NULL.
+    arrays = [pa.array(values, from_pandas=True) for values in found.values()]
+    return pa.StructArray.from_arrays(arrays, list(found))
 
 
 def _paired_difference(lost: Any, gained: Any, n: Any) -> Any:

@@ -12,6 +12,7 @@ STALE_NOTE = (
     "! stale: the model, the dataset or the code changed after this run, or the dataset is not "
     "built here"
 )
+SEEN_NOTE = "† fine-tuned on videos of this very set: the score says nothing about other videos"
 
 
 def leaderboard(root: Root | str, *, model: str | None = None) -> Table:
@@ -27,15 +28,15 @@ def leaderboard(root: Root | str, *, model: str | None = None) -> Table:
     -------
     rich.table.Table
         Model, benchmark, metric with its variant, value and 95 % interval in percent, and n.
-        The caption says plainly if images are synthetic, results stale, or runs not yet in the
-        table of metrics.
+        The caption says plainly if images are synthetic, results stale, a model was fine-tuned on
+        what it is scored on, or runs are not yet in the table of metrics.
     """
     root = open_root(root)
     with connect(root) as connection:
         rows = connection.execute(
             """
             SELECT model, benchmark, condition, metric, variant, value_pct, ci_lo_pct, ci_hi_pct,
-                n, synthetic, stale, metric = 'aupr' AS has_chance
+                n, synthetic, stale, seen_in_training, metric = 'aupr' AS has_chance
             FROM leaderboard WHERE $model IS NULL OR model = $model
             ORDER BY benchmark, condition, better = 'lower', value_pct DESC, model
             """,
@@ -55,15 +56,17 @@ def leaderboard(root: Root | str, *, model: str | None = None) -> Table:
         table.add_column(name, overflow="fold")
     for name in ("value", "95 % interval", "n"):
         table.add_column(name, justify="right")
-    for model, benchmark, condition, metric, variant, value, lo, hi, n, synthetic, stale, o in rows:
-        marks = " *" * bool(synthetic) + " !" * bool(stale)
-        shown = f"{metric} ({variant})" + (f", chance {chance[model]:.2f}" if o else "")
+    for model, benchmark, condition, metric, variant, value, lo, hi, n, *flags in rows:
+        synthetic, stale, seen, has_chance = flags
+        marks = " *" * bool(synthetic) + " !" * bool(stale) + " †" * bool(seen)
+        shown = f"{metric} ({variant})" + (f", chance {chance[model]:.2f}" if has_chance else "")
         where = benchmark if condition in ("clean", "all", "val") else f"{benchmark}/{condition}"
         interval = "" if lo is None else f"[{lo:.2f}, {hi:.2f}]"
         table.add_row(model + marks, where, shown, f"{value:.2f}", interval, f"{n:,}")
     notes = [
         SYNTHETIC_NOTE if any(row[9] for row in rows) else "",
         STALE_NOTE if any(row[10] for row in rows) else "",
+        SEEN_NOTE if any(row[11] for row in rows) else "",
         f"{unmeasured} runs are newer than the metrics: compute them again" if unmeasured else "",
         "" if rows else "nothing has been measured yet",
     ]

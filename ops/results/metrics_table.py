@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import pyarrow as pa
@@ -12,9 +13,11 @@ import pyarrow.compute as pc
 from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.metrics import forget_draws
+from ops.results.compaction import compact
 from ops.results.connection import open_views
 from ops.results.currency import Judged, judge
 from ops.results.families import CORRUPTED, MINI_CORRUPTED, PERTURBED, VIDEO, distorted
+from ops.results.history import keep_history
 from ops.results.inventory import Inventory, Run, take_inventory
 from ops.results.measures import (
     calibration,
@@ -77,14 +80,25 @@ def compute_metrics(root: Root | str, catalog: Catalog) -> pa.Table:
     ShiftlakeError
         If rows contradict what is sealed. Where it is frame sets that cannot be measured, all else
         is measured and stored by then.
+
+    Notes
+    -----
+    What was evaluated since the last time is compacted first: it is read several times from here
+    on, and by everyone who asks in SQL. Where that cannot be done, the answers are the same.
     """
     root = open_root(root)
+    # A cache: that a disk is full, or nothing may be written there, is no reason for no answer.
+    with suppress(OSError, ShiftlakeError):
+        compact(root)
     inventory = take_inventory(root)
     judged = judge(inventory)
     units = plan(inventory, judged)
     before = read_metrics(root)
     wanted = frozenset(unit.inputs for unit in units)
     if before.inputs == wanted and before.unreadable is None:
+        # Of a lake that an older release measured; who may only read it still has its answers.
+        with suppress(OSError):
+            keep_history(root, inventory, METRICS.empty_table(), before.table)
         return before.table
     pending = [unit for unit in units if unit.inputs not in before.inputs]
     kept = pc.is_in(before.table["inputs"], value_set=pa.array(sorted(wanted), pa.string()))
@@ -98,6 +112,8 @@ def compute_metrics(root: Root | str, catalog: Catalog) -> pa.Table:
     table = table.sort_by([(name, "ascending") for name in _ORDER]).combine_chunks()
     done = [unit for unit in units if unit.inputs in wanted]
     runs = frozenset((run.model, run.run_id) for unit in done for run in unit.runs)
+    # First: a number that was once shown is never forgotten.
+    keep_history(root, inventory, computed, table)
     write_metrics(root, Measured(table, runs, wanted))
     for error in failed.values():
         raise error

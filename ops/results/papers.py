@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -14,7 +15,7 @@ from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.results.connection import connect, open_views
 from ops.results.inventory import take_inventory
-from ops.results.leaderboard import STALE_NOTE, SYNTHETIC_NOTE
+from ops.results.leaderboard import SEEN_NOTE, STALE_NOTE, SYNTHETIC_NOTE
 from ops.results.reference.data_files import read_yaml
 from ops.results.reference.layouts import TIMM_COLUMNS
 from ops.storage import Root, open_root
@@ -26,7 +27,7 @@ FORMATS = ("timm", "csv", "latex", "markdown")
 
 _CSV_COLUMNS = (
     "model", "benchmark", "condition", "metric", "variant", "value_pct", "ci_lo_pct", "ci_hi_pct",
-    "ci_method", "n", "synthetic", "stale",
+    "ci_method", "n", "synthetic", "stale", "seen_in_training",
 )  # fmt: skip
 _METRIC_NAMES = {
     "top1": "top-1",
@@ -35,7 +36,6 @@ _METRIC_NAMES = {
     "aupr": "AUPR",
     "mean_flip_probability_10": "flip probability",
     "avg_top1_7": "mean top-1",
-    "pm10": "pm-10",
 }
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -51,6 +51,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    "†": r"\dag{}",
 }
 
 
@@ -237,6 +238,8 @@ class _Pivot:
             notes.append(SYNTHETIC_NOTE)
         if any(row["stale"] for row in self.cells.values()):
             notes.append(STALE_NOTE)
+        if any(row["seen_in_training"] for row in self.cells.values()):
+            notes.append(SEEN_NOTE)
         return notes
 
 
@@ -318,7 +321,7 @@ def _latex_shown(row: dict[str, Any] | None) -> str:
     if row is None:
         return "--"
     marks = _marks(row)
-    value = f"{row['value_pct']:.2f}" + (f"$^{{{marks}}}$" if marks else "")
+    value = f"{row['value_pct']:.2f}" + (f"$^{{{latex_escaped(marks)}}}$" if marks else "")
     if row["ci_lo_pct"] is None:
         return value
     return rf"{value} {{\scriptsize [{row['ci_lo_pct']:.2f}, {row['ci_hi_pct']:.2f}]}}"
@@ -335,13 +338,19 @@ def _shown(row: dict[str, Any] | None) -> str:
 
 
 def _marks(row: dict[str, Any]) -> str:
-    return "*" * bool(row["synthetic"]) + "!" * bool(row["stale"])
+    return (
+        "*" * bool(row["synthetic"])
+        + "!" * bool(row["stale"])
+        + "†" * bool(row["seen_in_training"])
+    )
 
 
 def _title(column: tuple[str, str, str]) -> str:
     benchmark, condition, metric = column
     where = benchmark if condition in ("clean", "all", "val") else f"{benchmark}/{condition}"
-    return f"{where} {_METRIC_NAMES.get(metric, metric)}"
+    # pm10, or pm5 where five frames to either side were mined.
+    name = re.sub(r"^pm(\d+)$", r"pm-\1", _METRIC_NAMES.get(metric, metric))
+    return f"{where} {name}"
 
 
 def _escaped_bar(text: str) -> str:

@@ -90,10 +90,21 @@ def _not_run(error: duckdb.Error) -> ShiftlakeError:
     return ShiftlakeError(
         "The statement cannot be run.",
         expected=expected,
-        found=str(error).strip(),
+        found=_said(str(error)),
         where="query",
         remedy=remedy,
     )
+
+
+def _said(text: str) -> str:
+    """What an error says, without the frames of what was called while a file was read."""
+    before, _, raised = text.partition("Traceback (most recent call last):\n")
+    if not raised:
+        return text.strip()
+    lines = raised.splitlines()
+    # Frames and their lines of code are indented, and so is what our own errors say below a line.
+    start = next((i for i, line in enumerate(lines) if line and not line.startswith(" ")), 0)
+    return "\n".join([before.strip(), *lines[start:]]).strip()
 
 
 def _only_reading(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
@@ -167,7 +178,7 @@ def _short(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, float | Decimal):
         return f"{value:.6g}"
-    return str(value)
+    return _nested(value) if isinstance(value, list | dict) else str(value)
 
 
 def _as_csv(columns: list[str], rows: list[tuple[Any, ...]]) -> str:
@@ -184,9 +195,11 @@ def _cell(value: Any) -> Any:
         return str(value).lower()
     if isinstance(value, float):
         return repr(value)
-    if isinstance(value, list | dict):
-        return json.dumps(_plain(value), ensure_ascii=False)
-    return value
+    return _nested(value) if isinstance(value, list | dict) else value
+
+
+def _nested(value: Any) -> str:
+    return json.dumps(_plain(value), ensure_ascii=False, default=str)
 
 
 def _as_json(columns: list[str], rows: list[tuple[Any, ...]]) -> str:

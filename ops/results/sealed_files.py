@@ -26,11 +26,11 @@ from fsspec import AbstractFileSystem
 from fsspec.utils import glob_translate
 
 from ops.inference.schema import PREDICTIONS, SCHEMA_VERSION
+from ops.results.compaction_rows import whole_parts
 from ops.results.currency import Judged
 from ops.results.shared_file import SharedFile
 from ops.results.upgraded_files import upgraded_copy
 from ops.storage import Root
-from ops.storage.stamp import sizes_of
 
 PROTOCOL = "shiftlake"
 FOLDERS = ("predictions", "tables")
@@ -170,13 +170,14 @@ def prediction_files(root: Root, judged: Judged) -> dict[str, Source]:
         "stale", pc.not_equal(pa.array(judged.reasons, pa.string()), "")
     )
     table = table.filter(now)
-    parts = _merged(root, table)
+    parts = whole_parts(root, table)
     keys = ("model", "benchmark", "condition", "stale", "run_id")
     rows = zip(*(table[key].to_pylist() for key in keys), strict=True)
     folders = [_folder(dict(zip(keys, row, strict=True))) for row in rows]
     found: dict[str, Source] = {}
     for folder, own in zip(folders, parts, strict=True):
-        found |= {f"{folder}/{n}.parquet": partial(root.local_copy, p) for n, p in enumerate(own)}
+        for number, part in enumerate(own or ()):
+            found[f"{folder}/{number}.parquet"] = partial(root.local_copy, part["name"])
     rest = [i for i, own in enumerate(parts) if not own]
     for i, row in zip(
         rest,
@@ -192,20 +193,6 @@ def prediction_files(root: Root, judged: Judged) -> dict[str, Source]:
                 source = partial(upgraded_copy, root, path, file["sha256"])
             found[f"{folders[i]}/{_quoted(file['name'])}"] = source
     return found
-
-
-def _merged(root: Root, table: pa.Table) -> list[list[str]]:
-    """Paths of the files each run was merged into, none where they are not all there."""
-    noted = table["parts"].to_pylist()
-    wanted = [part for parts in noted for part in parts or ()]
-    names = [part["name"] for part in wanted]
-    whole = {
-        part["name"]
-        for part, size in zip(wanted, sizes_of(root, names), strict=True)
-        if size == part["bytes"]
-    }
-    paths = [[part["name"] for part in parts or ()] for parts in noted]
-    return [own if whole.issuperset(own) else [] for own in paths]
 
 
 def _folder(keys: dict[str, Any]) -> str:

@@ -105,6 +105,7 @@ MODELS = columns(
     # Whether it is an AlexNet that the errors of other models are divided by.
     normaliser=pa.bool_(),
     synthetic=pa.bool_(),
+    fine_tuned_on=pa.list_(pa.string()),
     note=pa.string(),
 )
 SOURCES = columns(

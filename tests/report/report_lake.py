@@ -184,7 +184,8 @@ def _metrics(model: str, rank: int, of: int) -> list[dict[str, Any]]:
     for metric, variant in (("mce_alexnet_pct", "alexnet"), ("mean_err_15_pct", "unnormalised")):
         add("imagenet_c", "all", metric, variant, 120 - 80 * skill, 50_000, 0.5)
     for name in PERTURBATIONS_10[:3]:
-        add("imagenet_p", name, "flip_probability", "unnormalised", 0.3 * (1 - skill), 1000, 0.002)
+        to = "relative to first" if name.endswith("noise") else "relative to previous"
+        add("imagenet_p", name, "flip_probability", to, 0.3 * (1 - skill), 1000, 0.002)
     add("imagenet_p", "all", "mean_flip_probability_10", "unnormalised", 0.3 * (1 - skill))
     for k in (0, 5, 10):
         add("imagenet_vid_robust", "clean", f"pm{k}", "with anchor", skill - k / 60, 1109, 0.03)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import video_lake
 from PIL import Image
-from video_tables import ALL, MINED, OFFICIAL, made
+from video_tables import ALL, MINED, OFFICIAL, add_model, made
 
 from ops.catalog import load
 from ops.metrics import clopper_pearson
@@ -28,9 +28,11 @@ from ops.report import (
 from ops.report.cast import cast_of
 from ops.report.figures.video_panels import MOST, across, ordered
 from ops.report.flicker import flips_of, with_flips
+from ops.report.marks import explained
 from ops.report.names import frame_set_name
 from ops.report.pictures import read_pictures
 from ops.report.sections.video_detection import detection_table
+from ops.report.sections.video_scores import scores_table
 from ops.results import connect
 from ops.storage import open_root, paths
 from ops.video.cataloguing import catalogued
@@ -285,3 +287,64 @@ def test_detectors_are_shown_by_one_rule_with_anchors_beside_worst_frames():
     assert rows[0][3].note == "n = 1,109 sets; 101-point"
     assert rows[1][3].note == "n = 1,109 sets; 11-point; stale"
     assert len(rows) == 2
+
+
+def short_and_coarse():
+    """Two models on a source that was mined at every third frame, four to either side."""
+    sets = ("frame_sets", "trams"), ("reviewed_frame_sets", "trams")
+    connection = made(MINED, {"resnet50": 0.8})
+    for benchmark, condition in sets:
+        for model, seen in (("resnet50", False), ("tuned", True)):
+            add_model(connection, model, benchmark, condition, 90, 0.8, reach=4, seen=seen)
+    connection.execute(
+        """
+        INSERT INTO datasets VALUES
+            ('frame_sets/trams', 'frame_sets', 'trams', 'v2', NULL, '{"k": 4, "stride": 3}'),
+            ('reviewed_frame_sets/trams', 'reviewed_frame_sets', 'trams', 'r', 'frame_sets/trams',
+                '{"mined_version": "v2"}'),
+            ('frame_sets/street_scenes', 'frame_sets', 'street_scenes', 's', NULL,
+                '{"k": 10, "stride": 1}')
+        """
+    )
+    return connection
+
+
+def test_axes_say_what_a_step_is_and_how_many_there_are():
+    connection = short_and_coarse()
+    curve, offsets, scatter = (
+        as_svg(figure(connection)) for figure in (figure_pm_k, figure_offsets, figure_pm_k_scatter)
+    )
+    assert curve.count(">k: steps of 3 frames to either side of the anchor<") == 2
+    assert curve.count(">k: frames to either side of the anchor<") == 2
+    assert offsets.count(">steps of 3 frames from the anchor<") == 2
+    assert offsets.count(">frames from the anchor<") == 2
+    assert scatter.count(">all frames within k (pm-k), %<") == 2
+    assert ">trams, as mined, k = 4<" in scatter
+    # Of a review of an older mining the step is not that of the newer one.
+    connection.execute("UPDATE datasets SET version = 'v3' WHERE condition = 'trams'")
+    assert as_svg(figure_offsets(connection)).count(">steps of 3 frames from the anchor<") == 1
+
+
+def test_a_model_on_its_own_training_videos_is_marked_wherever_it_is_shown():
+    connection = short_and_coarse()
+    for figure in FIGURES:
+        text = as_svg(figure(connection))
+        # One in each of the two panels of its source.
+        assert text.count(">†<") == 2
+        assert ">† fine-tuned on videos of the set<" in text
+        assert "fine-tuned" not in as_svg(figure(made(MINED)))
+    found = scores_table(connection)
+    marked = {(row[0], row[1]) for row in found.rows if str(row[3]).endswith("†")}
+    assert marked == {("tuned", "trams, as mined"), ("tuned", "trams, reviewed")}
+    (said,) = explained(found)
+    assert said.strong == "†"
+    assert explained(scores_table(made(MINED))) == []
+
+
+def test_the_table_of_scores_says_the_k_of_each_set():
+    found = scores_table(short_and_coarse())
+    assert [column.label for column in found.columns[2:5]] == ["k", "pm-0", "pm-k"]
+    assert {(row[1].split(",")[0], str(row[2])) for row in found.rows} == {
+        ("street scenes", "10"), ("trams", "4"),
+    }  # fmt: skip
+    assert [column.label for column in scores_table(made(MINED)).columns[2:4]] == ["pm-0", "pm-10"]

@@ -122,6 +122,7 @@ class Lake:
         code_version: str | None = None,
         key: str | None = None,
         expected: int | None = None,
+        versions: dict[str, str] | None = None,
     ) -> str:
         """Write one run of `rows`; `shards` limits how many files an unsealed run has."""
         from ops.inference.plan import CODE_VERSION, class_map_sha256
@@ -196,7 +197,7 @@ class Lake:
             "seconds": 1.0,
             "images_per_second": 10.0,
             "device_name": "cpu",
-            "versions": {"torch": "2"},
+            "versions": versions or {"torch": "2"},
             "synthetic": manifest.synthetic or entry.synthetic,
             "files": files,
         }

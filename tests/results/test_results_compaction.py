@@ -14,7 +14,7 @@ from made_lake import Lake, decode_error, made_logits, perturbed, rows_of, seque
 
 from ops.catalog import load
 from ops.errors import ShiftlakeError
-from ops.results import connect
+from ops.results import compute_metrics, connect
 from ops.results import inventory as inventories
 from ops.results.compaction import compact
 from ops.results.compaction_index import EMPTY, read_index
@@ -262,15 +262,62 @@ def test_large_runs_are_merged_into_several_files(lake, monkeypatch):
     assert _answers(lake.root) == before
 
 
-def test_what_no_run_needs_goes_with_the_compaction_after_the_next(lake):
+def test_what_no_run_needs_goes_with_a_later_compaction_a_day_after(lake, monkeypatch):
     _run(lake)
     compact(lake.root)
-    _run(lake, weights="w2", seed=1)
-    assert compact(lake.root).removed == 0
     lake.root.remove_folder(f"predictions/net/{SKETCH}")
-    first = compact(lake.root)
-    assert (first.runs, first.files) == (0, 0)
+    assert (compact(lake.root).files, len(_merged(lake))) == (0, 1)
+    # Another machine may have just made it, and not yet said so.
+    _run(lake, "other")
+    assert (compact(lake.root).removed, len(_merged(lake))) == (0, 2)
+    monkeypatch.setattr("ops.results.compaction._UNNAMED_S", -1)
+    _run(lake, "third")
     assert compact(lake.root).removed > 0
+    assert len(_merged(lake)) == 2
+
+
+def test_merged_rows_that_were_deleted_are_made_again(copied):
+    lost = _merged(copied)[0]
+    before = copied.root.read_bytes(lost)
+    copied.root.remove(lost)
+    done = compact(copied.root)
+    assert (done.merged, done.files) == (1, 6)
+    assert copied.root.read_bytes(lost) == before
+
+
+def test_rows_are_not_merged_onto_a_disk_that_is_nearly_full(lake, monkeypatch):
+    _full(lake)
+    before = _answers(lake.root)
+    monkeypatch.setattr("ops.results.compaction._DISK_SHARE", 0.0)
+    done = compact(lake.root)
+    assert (done.runs, done.merged, done.files) == (6, 0, 0)
+    (why,) = done.skipped
+    assert why.startswith("rows of 6 runs: ")
+    assert "are free" in why
+    assert _answers(lake.root) == before
+
+
+def test_computing_metrics_leaves_the_rows_compacted_and_writes_nothing_again(lake):
+    _full(lake)
+    compute_metrics(lake.root, _catalog())
+    with connect(lake.root) as con:
+        assert con.execute("SELECT DISTINCT compacted FROM runs").fetchall() == [(True,)]
+    written = {name: lake.root.modified(name) for name in lake.root.list("")}
+    compute_metrics(lake.root, _catalog())
+    assert {name: lake.root.modified(name) for name in lake.root.list("")} == written
+
+
+def test_metrics_are_the_same_where_nothing_can_be_compacted(lake, monkeypatch):
+    _full(lake)
+    expected = compute_metrics(lake.root, _catalog()).to_pylist()
+    for folder in ("compacted", "results"):
+        lake.root.remove_folder(folder)
+
+    def full(*_, **__):
+        raise OSError("no space left")
+
+    monkeypatch.setattr("ops.results.compaction_rows.write_rows", full)
+    assert compute_metrics(lake.root, _catalog()).to_pylist() == expected
     assert _merged(lake) == []
 
 

@@ -230,6 +230,46 @@ def test_renderings_of_one_photograph_widen_the_interval(lake, catalog):
     assert again.to_pylist() == rows
 
 
+def test_what_corruption_adds_is_taken_from_the_clean_images_that_were_corrupted(lake, catalog):
+    for name, wrong, wrong_clean in (("a", 1, 5), ("b", 3, 10)):
+        many(lake, name, "imagenet_c/fog", 20, np.full(20, wrong), 5)
+        labels = [i % 1000 for i in range(60)]
+        logits = made_logits(labels, 0, 50.0)
+        for i in range(wrong_clean):
+            # Of these only the first 20 were corrupted.
+            logits[15 + i, labels[15 + i]] -= 100
+        val = lake.dataset("imagenet_1k/val", 60, n_shards=1)
+        lake.run(lake.model(name, weights=name), val, rows_of(labels, logits, source=val_name))
+    metrics = {
+        row["model"]: row["value"]
+        for row in compute_metrics(lake.root, catalog).to_pylist()
+        if (row["metric"], row["condition"]) == ("relative_ce_alexnet_pct", "fog")
+    }
+    (row,) = (
+        row
+        for row in compare(lake.root, catalog, "a", "b", benchmarks=["imagenet_c"]).to_pylist()
+        if row["metric"] == "relative_ce_alexnet_pct"
+    )
+    assert row["value_a"] == pytest.approx(metrics["a"])
+    assert row["value_b"] == pytest.approx(metrics["b"])
+    # Images lost are those under fog; clean ones are no gain of it.
+    assert (row["n_sources"], row["lost"], row["gained"]) == (20, 40, 0)
+
+
+def test_what_else_differs_than_the_models_is_in_every_row(lake, catalog):
+    labels = [1, 2, 3, 4]
+    for name, torch in (("a", "2.5"), ("b", "2.6")):
+        for dataset, version in (("imagenet_sketch/clean", torch), ("imagenet_a/clean", "2.5")):
+            rows = rows_of(labels, made_logits(labels, 0))
+            entry = lake.model(name, weights=name)
+            lake.run(entry, lake.dataset(dataset, 4), rows, versions={"torch": version})
+    told = {
+        row["benchmark"]: row["environment_changes"]
+        for row in compare(lake.root, catalog, "a", "b").to_pylist()
+    }
+    assert told == {"imagenet_sketch": ["torch 2.5 to 2.6"], "imagenet_a": []}
+
+
 def test_only_runs_on_the_same_version_of_a_dataset_meet(lake, catalog):
     labels = [1, 2, 3, 4]
     rows = rows_of(labels, made_logits(labels, 0, 50.0))

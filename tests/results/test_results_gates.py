@@ -400,6 +400,35 @@ def gate_with(margins):
     )
 
 
+@pytest.mark.parametrize(
+    ("margins", "metric", "margin"),
+    [
+        (
+            "imagenet_c: {points: 2, metric: relative_mce_alexnet_pct}",
+            "relative_mce_alexnet_pct",
+            2,
+        ),
+        ("imagenet_p: {points: 0.1, metric: mean_ut5d_10}", "mean_ut5d_10", 0.1),
+        ("imagenet_p/tilt: {points: 0.1, metric: ut5d}", "ut5d", 0.1),
+        ("imagenet_p: {points: 1}", "mean_flip_probability_10", 0.01),
+    ],
+)
+def test_sums_over_images_of_any_unit_can_be_demanded(known, margins, metric, margin):
+    (stated,) = parse_gates(gate_with(margins), "gates.yaml", known)
+    ((quantity, found),) = ((each.quantity, each.margin) for each in stated.demands)
+    assert (quantity.metric, found) == (metric, pytest.approx(margin))
+
+
+@pytest.mark.parametrize(
+    ("metric", "instead"),
+    [("mfr_pct", "mean_flip_probability_10"), ("mean_uzipf_10", "mean_ut5d_10"), ("ece", "top1")],
+)
+def test_a_metric_that_pairs_no_images_is_refused_with_why_and_what_else(known, metric, instead):
+    text = gate_with(f"imagenet_p: {{points: 1, metric: {metric}}}")
+    with pytest.raises(ShiftlakeError, match=f"(?s)image by image.*{instead}.*{metric}: .*line 6"):
+        parse_gates(text, "gates.yaml", known)
+
+
 def test_a_benchmark_without_a_condition_is_all_of_its_different_images(known):
     (stated,) = parse_gates(gate_with("imagenetv2: 1"), "gates.yaml", known)
     assert [each.quantity.condition for each in stated.demands] == [

@@ -7,6 +7,8 @@ from scipy.stats import binom
 
 from ops.metrics import clustered_bootstrap, mean_over_normaliser_pct
 from ops.metrics.flips import PERTURBATIONS_10
+from ops.report.cast import cast_of
+from ops.report.figures.flips import figure_flips
 from ops.results import compute_metrics, connect
 
 A, B, C = [1, 2, 3, 4, 5], [2, 1, 3, 4, 5], [6, 1, 2, 3, 4]
@@ -84,6 +86,11 @@ def test_the_mean_needs_all_ten_and_adds_them_by_photograph(lake, catalog):
     distances = [found["imagenet_p_rendered", name, "ut5d"]["value"] for name in PERTURBATIONS_10]
     mean = found["imagenet_p_rendered", "all", "mean_ut5d_10"]["value"]
     assert mean == pytest.approx(np.mean(distances))
+    # The report finds them under the names they are measured by: the ten, two more, and the mean.
+    with connect(lake.root, catalog=catalog) as con:
+        assert cast_of(con).models == ("m",)
+        figure = figure_flips(con, "imagenet_p_rendered")
+    assert len(figure.axes[0].get_yticklabels()) == 13
 
 
 def test_the_view_of_flips_agrees_with_the_table(lake, catalog):

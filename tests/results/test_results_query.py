@@ -101,3 +101,21 @@ def test_a_table_without_rows_says_so(lake):
 def test_an_unknown_format_is_refused(lake):
     with pytest.raises(ShiftlakeError, match="table, csv, json"):
         query(lake.root, "SELECT 1", "xml")
+
+
+@pytest.mark.parametrize("format", ["table", "csv", "json"])
+def test_what_is_nested_is_written_as_json_in_every_format(full_lake, format):
+    sql = "SELECT {'day': DATE '2026-01-02', 'x': [1.5, NULL]} AS found, 1 AS a, 2 AS b"
+    text = query(full_lake.root, sql, format).replace('""', '"')
+    assert '"day": "2026-01-02"' in text
+    assert "None" not in text
+    assert "Decimal" not in text
+
+
+def test_an_error_below_a_file_says_no_more_than_what_is_wrong(full_lake):
+    sql = "FROM read_parquet('shiftlake://predictions/../../passwd')"
+    with pytest.raises(ShiftlakeError) as caught:
+        query(full_lake.root, sql)
+    assert "FileNotFoundError" in str(caught.value.found)
+    assert "Traceback" not in str(caught.value.found)
+    assert ".py" not in str(caught.value.found)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 from made_lake import made_logits, rows_of, video_rows
 from made_video import answers, frame, mined, reviewed
+from rich.console import Console
 
 from ops.errors import ShiftlakeError
 from ops.metrics import clopper_pearson
-from ops.results import compare, compute_metrics, connect
+from ops.results import compare, compute_metrics, connect, leaderboard
 from ops.results.metrics_file import read_metrics
+from ops.results.papers import table
 from ops.video.cataloguing import catalogued
 
 DOG, CAT, COW = 8, 9, 7
@@ -76,6 +80,38 @@ def test_every_reading_of_a_small_set_by_hand(small, catalog):
     assert _counts(found, "pm0", "with anchor; 24 to 25 fps") == (2, 2)
     assert _counts(found, "pm10", "with anchor; 29 to 30 fps") == (0, 1)
     assert ("pm0", "with anchor; up to 20 fps") not in found
+
+
+def test_a_score_is_named_after_the_k_that_was_mined(lake, catalog):
+    # Three frames to either side; the second set has one neighbour alone.
+    around = {("a", 20): {-3: DOG, -1: DOG, 0: DOG, 2: DOG, 3: CAT}, ("b", 9): {0: DOG, 1: DOG}}
+    frames = [frame(*of, offset, [DOG]) for of, preds in around.items() for offset in preds]
+    preds = [pred for own in around.values() for pred in own.values()]
+    lake.run(lake.model("m"), mined(lake, "zoo", frames, k=3), answers(frames, preds))
+    lake.run(lake.model("n", weights="n"), mined(lake, "zoo", frames, k=3), answers(frames, preds))
+    reviewed(lake, catalog, "zoo", dissimilar=("a/000020/000023",))
+    found = _metrics(lake, catalog)
+    assert [_counts(found, f"pm{k}", "with anchor")[0] for k in range(4)] == [2, 2, 2, 1]
+    assert _counts(found, "pm_drop", "pm0 - pm3") == (1, 2)
+    assert _counts(found, "pm_flip_rate", "drop / pm0, k = 3") == (1, 2)
+    assert ("pm_mean_neighbour", "within 3") in found
+    assert {metric for metric, _ in found if metric[2:].isdigit()} == {f"pm{k}" for k in range(4)}
+    # What is left of a review reaches as far as it was mined, even where fewer frames stand.
+    assert _counts(_metrics(lake, catalog, "reviewed_frame_sets"), "pm3", "with anchor") == (2, 2)
+    with connect(lake.root, catalog=catalog) as con:
+        rows = con.execute("SELECT model, benchmark, metric FROM leaderboard ORDER BY ALL")
+        headlines = [(m, b, "pm3") for m in "mn" for b in ("frame_sets", "reviewed_frame_sets")]
+        assert rows.fetchall() == headlines
+        widest = con.execute("SELECT DISTINCT metric FROM pmk WHERE widest AND metric <> 'pm0'")
+        assert widest.fetchall() == [("pm3",)]
+        asked = con.execute("SELECT DISTINCT frames_around FROM pmk_at(10)").fetchall()
+        assert asked == [(3,)]
+        tau = con.execute("SELECT DISTINCT metric FROM relative_robustness('m') ORDER BY ALL")
+        assert tau.fetchall() == [("pm0",), ("pm3",)]
+    pairs = compare(lake.root, catalogued(lake.root, catalog), "m", "n").to_pylist()
+    assert {(row["benchmark"], row["metric"]) for row in pairs if row["headline"]} == {
+        ("frame_sets", "pm3"), ("reviewed_frame_sets", "pm3"),
+    }  # fmt: skip
 
 
 def test_errors_by_offset_are_shares_of_what_is_there(small, catalog):
@@ -289,6 +325,31 @@ def test_a_source_that_is_damaged_is_named_and_costs_the_others_nothing(judged, 
     lake.root.write_bytes(path, whole)
     found = compute_metrics(lake.root, catalog)
     assert "other" in found["condition"].to_pylist()
+
+
+def test_a_score_on_videos_of_its_fine_tuning_is_marked(judged, catalog):
+    lake, frames, preds, _ = judged
+    other = mined(lake, "other", frames)
+    tuned = lake.model("tuned", weights="t", fine_tuned_on=("reviewed_frame_sets/zoo",))
+    for manifest in (mined(lake, "zoo", frames), other):
+        lake.run(tuned, manifest, answers(frames, preds))
+    compute_metrics(lake.root, catalog)
+    with connect(lake.root) as con:
+        for view in ("metrics", "pmk", "pmk_offsets", "leaderboard"):
+            seen = con.execute(
+                f"SELECT DISTINCT model, benchmark, condition FROM {view} "
+                "WHERE seen_in_training ORDER BY ALL"
+            ).fetchall()
+            # The mined frames and those that were accepted are of the same videos.
+            assert seen == [("tuned", "frame_sets", "zoo"), ("tuned", "reviewed_frame_sets", "zoo")]
+    console = Console(file=io.StringIO(), width=160)
+    console.print(leaderboard(lake.root))
+    lines = console.file.getvalue().splitlines()
+    assert sum("tuned †" in line for line in lines) == 2
+    assert sum("tuned" in line and "†" not in line for line in lines) == 1
+    written = table(lake.root, catalog, "latex")
+    assert r"\dag{}" in written
+    assert "fine-tuned on videos of this very set" in table(lake.root, catalog, "markdown")
 
 
 def test_two_models_are_compared_on_what_a_review_left(judged, catalog):

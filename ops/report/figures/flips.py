@@ -45,8 +45,9 @@ def figure_flips(
     for condition, model, *point in connection.execute(
         """
         SELECT condition, model, value, ci_lo, ci_hi FROM metrics
-        WHERE benchmark = $benchmark AND variant = 'unnormalised' AND value IS NOT NULL
-            AND metric IN ('flip_probability', 'mean_flip_probability_10')
+        WHERE benchmark = $benchmark AND value IS NOT NULL
+            AND (metric = 'flip_probability' AND variant LIKE 'relative to %'
+                OR metric = 'mean_flip_probability_10' AND variant = 'unnormalised')
         ORDER BY ALL
         """,
         {"benchmark": benchmark},

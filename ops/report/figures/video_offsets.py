@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 from ops.report import style
 from ops.report.cast import Cast, cast_of
 from ops.report.figures.layout import Legend, crowd_band, interval
-from ops.report.figures.video_panels import FrameSets, ordered, panels, rows_of, width_of
+from ops.report.figures.video_panels import (
+    FrameSets,
+    mark_seen,
+    ordered,
+    panels,
+    rows_of,
+    seen_handle,
+    steps,
+    strides,
+    width_of,
+)
 from ops.report.svg import mark
 
 if TYPE_CHECKING:
@@ -46,9 +56,11 @@ def figure_offsets(
     found: dict[FrameSets, dict[str, dict[str, _Curve]]] = defaultdict(
         lambda: {_AFTER: defaultdict(dict), _BEFORE: defaultdict(dict)}
     )
-    for benchmark, condition, subset, model, offset, *values in connection.execute(
+    seen: set[tuple[FrameSets, str]] = set()
+    for benchmark, condition, subset, model, offset, of_training, *values in connection.execute(
         """
-        SELECT benchmark, condition, subset, model, frame_offset, value, ci_lo, ci_hi
+        SELECT benchmark, condition, subset, model, frame_offset, seen_in_training, value, ci_lo,
+            ci_hi
         FROM pmk_offsets
         WHERE given = 'anchor right' AND subset IN ($after, $before) AND value IS NOT NULL
         ORDER BY ALL
@@ -56,22 +68,29 @@ def figure_offsets(
         {"after": _AFTER, "before": _BEFORE},
     ).fetchall():
         found[benchmark, condition][subset][model][offset] = tuple(values)
+        if of_training:
+            seen.add(((benchmark, condition), model))
     # With no anchor right there is nothing to be lost around it.
     found = {each: curves for each, curves in found.items() if curves[_AFTER]}
     if not found:
         return None
     with style.paper():
-        return _figure(found, models)
+        return _figure(found, models, seen, strides(connection))
 
 
-def _figure(found: dict[FrameSets, dict[str, dict[str, _Curve]]], models: Cast) -> Figure:
+def _figure(
+    found: dict[FrameSets, dict[str, dict[str, _Curve]]],
+    models: Cast,
+    seen: set[tuple[FrameSets, str]],
+    stride_of: dict[FrameSets, int],
+) -> Figure:
     from matplotlib.lines import Line2D
 
     sets = ordered(found)
     width = width_of(len(sets))
     named = sorted({model for each in sets for model in found[each][_AFTER]})
     models = models.among(named)
-    extra = []
+    extra = [seen_handle()] if seen else []
     if any(found[each][_BEFORE] for each in sets):
         label = "same anchors before their neighbours were reviewed"
         extra.append(Line2D([], [], color=style.MUTED, dashes=(3, 2), linewidth=1.2, label=label))
@@ -90,18 +109,24 @@ def _figure(found: dict[FrameSets, dict[str, dict[str, _Curve]]], models: Cast) 
     for each, axes, first in panels(
         figure, sets, above=legend.height, tall=_TALL, under=_UNDER, gap=40
     ):
-        axes.set_xlabel("frames from the anchor")
+        axes.set_xlabel(f"{steps(stride_of.get(each, 1))} from the anchor")
         if first:
             axes.set_ylabel("wrong, % of right anchors")
         axes.set_ylim(0, min(1.0, max(0.05, 1.04 * top)))
         step = 20 if top > 0.6 else 10 if top > 0.25 else 5 if top > 0.1 else 2
         style.percent_axis(axes.yaxis, step)
-        _curves(axes, found[each], models, bands)
+        _curves(axes, found[each], models, bands, {model for own, model in seen if own == each})
     legend.draw(figure)
     return figure
 
 
-def _curves(axes: Axes, curves: dict[str, dict[str, _Curve]], models: Cast, bands: bool) -> None:
+def _curves(
+    axes: Axes,
+    curves: dict[str, dict[str, _Curve]],
+    models: Cast,
+    bands: bool,
+    seen: set[str],
+) -> None:
     after, before = curves[_AFTER], curves[_BEFORE]
     reach = max(abs(offset) for curve in after.values() for offset in curve)
     step = 1 if reach <= 5 else -(-reach // 2)
@@ -126,8 +151,12 @@ def _curves(axes: Axes, curves: dict[str, dict[str, _Curve]], models: Cast, band
         points, lo, hi = zip(*(after[model][x] for x in xs), strict=True)
         if bands:
             interval(axes, models, model, xs, points, lo, hi)
-        (line,) = axes.plot(xs, points, color=colour, marker=models.marker(model), markersize=3.6)
+        (line,) = axes.plot(
+            xs, points, color=colour, marker=models.marker(model), markersize=3.6, clip_on=False
+        )
         mark(line, model, f"{model}: {_said(after[model])}")
+        if model in seen:
+            mark_seen(axes, xs[-1], points[-1], colour)
 
 
 def _said(curve: _Curve) -> str:

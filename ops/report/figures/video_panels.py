@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ops.report import style
+from ops.report.marks import SEEN
 from ops.report.names import frame_set_name
 
 if TYPE_CHECKING:
+    import duckdb
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -34,6 +36,44 @@ def ordered(sets: Iterable[FrameSets]) -> list[FrameSets]:
     return sorted(set(sets), key=place)[:MOST]
 
 
+def strides(connection: duckdb.DuckDBPyConnection) -> dict[FrameSets, int]:
+    """Frames from one neighbour to the next, of the sets where these are several.
+
+    Offsets and k count steps, so only where a step is one frame are they numbers of frames.
+    """
+    found = connection.execute(
+        """
+        SELECT d.benchmark, d.condition, TRY_CAST(m.parameters ->> '$.stride' AS INTEGER) AS stride
+        FROM datasets AS d JOIN datasets AS m
+            ON m.dataset = d.dataset
+            OR m.dataset = d.joined_to AND m.version = d.parameters ->> '$.mined_version'
+        WHERE d.benchmark IN ('frame_sets', 'reviewed_frame_sets') AND m.benchmark = 'frame_sets'
+            AND stride > 1
+        """
+    ).fetchall()
+    return {(benchmark, condition): stride for benchmark, condition, stride in found}
+
+
+def steps(stride: int) -> str:
+    """What an offset counts, in words."""
+    return "frames" if stride == 1 else f"steps of {stride} frames"
+
+
+def mark_seen(axes: Axes, x: float, y: float, colour: str) -> None:
+    """Mark a model that was fine-tuned on videos of the set it is drawn for."""
+    axes.annotate(
+        SEEN, (x, y), (4, 2), textcoords="offset points", fontsize=11, color=colour,
+        annotation_clip=False,
+    )  # fmt: skip
+
+
+def seen_handle() -> Any:
+    """What the mark means, for a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="", label=f"{SEEN} fine-tuned on videos of the set")
+
+
 def across(panels: int) -> int:
     """Panels in a row: as many as leave the last row as full as may be, at most three."""
     return panels if panels <= 3 else 2 if panels == 4 else 3
@@ -52,7 +92,9 @@ def panels(
     tall: float,
     under: float = 66,
     left: float = 58,
+    right: float = RIGHT,
     gap: float = 54,
+    more: Mapping[FrameSets, str] | None = None,
 ) -> Iterator[tuple[FrameSets, Axes, bool]]:
     """Axes for each set of frames, titled, row by row.
 
@@ -61,9 +103,11 @@ def panels(
     figure : matplotlib.figure.Figure
         `above` and for each row `tall` and `under` high.
     sets : list of (str, str)
-    above, tall, under, left, gap : float
-        CSS pixels: over the first row, of a panel, between rows, before the first column, between
-        columns.
+    above, tall, under, left, right, gap : float
+        CSS pixels: over the first row, of a panel, between rows, before the first and after the
+        last column, between columns.
+    more : mapping of (str, str) to str, optional
+        What is said of a set after its name.
 
     Yields
     ------
@@ -74,7 +118,7 @@ def panels(
     """
     width, height = (72 * float(side) for side in figure.get_size_inches())
     columns = across(len(sets))
-    wide = (width - left - RIGHT - (columns - 1) * gap) / columns
+    wide = (width - left - right - (columns - 1) * gap) / columns
     for number, each in enumerate(sets):
         row, column = divmod(number, columns)
         top = above + row * (tall + under) + 22
@@ -86,7 +130,7 @@ def panels(
                 tall / height,
             )
         )
-        axes.set_title(style.short(frame_set_name(*each), 40))
+        axes.set_title(style.short(frame_set_name(*each), 40) + (more or {}).get(each, ""))
         yield each, axes, column == 0
 
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ops.report import style
 from ops.report.cast import Cast, cast_of
 from ops.report.figures.layout import Legend
-from ops.report.figures.video_panels import RIGHT, FrameSets, across, ordered, panels, rows_of
+from ops.report.figures.video_panels import (
+    FrameSets,
+    across,
+    mark_seen,
+    ordered,
+    panels,
+    rows_of,
+    seen_handle,
+)
 from ops.report.svg import mark, mark_points
 
 if TYPE_CHECKING:
@@ -16,13 +24,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_SIDE, _UNDER, _LEFT, _GAP = 316, 70, 58, 48
+# To the right of each panel stand the lines' drops.
+_SIDE, _UNDER, _LEFT, _RIGHT, _GAP = 306, 70, 58, 30, 66
 # Lines of equal drop, in points.
 _DROPS = (10, 20, 30)
 
 
 class _Point(NamedTuple):
     model: str
+    k: int
+    seen: bool
     x: float
     x_lo: float | None
     x_hi: float | None
@@ -42,6 +53,8 @@ def figure_pm_k_scatter(
     connection: duckdb.DuckDBPyConnection, models: Cast | None = None
 ) -> Figure | None:
     """Accuracy on anchors (pm-0) against accuracy on whole neighbourhoods (pm-10).
+
+    Of a set that was mined less far, pm-k: its panel says so.
 
     Parameters
     ----------
@@ -69,9 +82,10 @@ def _own(connection: duckdb.DuckDBPyConnection) -> dict[FrameSets, list[_Point]]
     found = defaultdict(list)
     for benchmark, condition, *point in connection.execute(
         """
-        SELECT benchmark, condition, model, o.value, o.ci_lo, o.ci_hi, p.value, p.ci_lo, p.ci_hi
+        SELECT benchmark, condition, model, p.frames_around, p.seen_in_training,
+            o.value, o.ci_lo, o.ci_hi, p.value, p.ci_lo, p.ci_hi
         FROM pmk AS o JOIN pmk AS p USING (benchmark, condition, model, variant)
-        WHERE o.metric = 'pm0' AND p.metric = 'pm10' AND variant = 'with anchor'
+        WHERE o.metric = 'pm0' AND p.widest AND variant = 'with anchor'
             AND o.value IS NOT NULL AND p.value IS NOT NULL
         ORDER BY ALL
         """
@@ -107,6 +121,8 @@ def _figure(
     sets = ordered(own)
     named = sorted({point.model for each in sets for point in own[each]})
     models = models.among(named)
+    ks = {each: own[each][0].k for each in sets}
+    within = "10" if set(ks.values()) == {10} else "k"
     dots: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 3.5,
                             "color": style.CROWD}  # fmt: skip
     extra = [Line2D([], [], color=style.MUTED, dashes=(4, 3), linewidth=1, label="nothing lost")]
@@ -116,19 +132,22 @@ def _figure(
     if any(published.get(each) for each in sets):
         label = "published"
         extra.append(Line2D([], [], markerfacecolor="none", label=label, **dots))
+    if any(point.seen for each in sets for point in own[each]):
+        extra.append(seen_handle())
     columns = across(len(sets))
     # Panels are square, so that the diagonal is one.
-    width = _LEFT + columns * _SIDE + (columns - 1) * _GAP + RIGHT
+    width = _LEFT + columns * _SIDE + (columns - 1) * _GAP + _RIGHT
     legend = Legend(models, named, crowd="", width=width, extra=extra)
     height = legend.height + rows_of(sets) * (_SIDE + _UNDER)
     figure = style.new_figure("pm-k scatter", height, width)
     drawn = panels(
-        figure, sets, above=legend.height, tall=_SIDE, under=_UNDER, left=_LEFT, gap=_GAP
-    )
+        figure, sets, above=legend.height, tall=_SIDE, under=_UNDER, left=_LEFT, right=_RIGHT,
+        gap=_GAP, more={each: f", k = {k}" for each, k in ks.items() if within == "k"},
+    )  # fmt: skip
     for each, axes, first in drawn:
         axes.set_xlabel("anchors alone (pm-0), %")
         if first:
-            axes.set_ylabel("all frames within 10 (pm-10), %")
+            axes.set_ylabel(f"all frames within {within} (pm-{within}), %")
         _panel(axes, own[each], published.get(each, []), models)
     legend.draw(figure)
     return figure
@@ -143,8 +162,8 @@ def _panel(axes: Axes, own: list[_Point], published: list[_Published], models: C
                 [low + drop / 100, high], [low, high - drop / 100], color=style.GRID, linewidth=1
             )
             axes.annotate(
-                f"−{drop}", (high, high - drop / 100), (-3, -1), textcoords="offset points",
-                ha="right", va="top", fontsize=9, color=style.MUTED,
+                f"−{drop}", (high, high - drop / 100), (4, 0), textcoords="offset points",
+                va="center", fontsize=9, color=style.MUTED, annotation_clip=False,
             )  # fmt: skip
     if published:
         (line,) = axes.plot(
@@ -160,6 +179,9 @@ def _panel(axes: Axes, own: list[_Point], published: list[_Published], models: C
             color=style.CROWD, markeredgewidth=0,
         )  # fmt: skip
         mark_points(line, [(p.model, _said(p.model, p.x, p.y)) for p in crowd])
+        for point in crowd:
+            if point.seen:
+                mark_seen(axes, point.x, point.y, style.MUTED)
     by_model = {point.model: point for point in own}
     for model in reversed(models.chosen):
         if model in by_model:
@@ -184,11 +206,13 @@ def _coloured(axes: Axes, point: _Point, models: Cast) -> None:
         markersize=7, markeredgecolor=style.PAPER, markeredgewidth=0.8, clip_on=False, zorder=5,
     )  # fmt: skip
     mark(dot, point.model, _said(point.model, point.x, point.y))
+    if point.seen:
+        mark_seen(axes, point.x, point.y, colour)
 
 
 def _limits(axes: Axes, own: list[_Point], published: list[_Published]) -> tuple[float, float]:
     """The same limits on both axes, around all that is drawn."""
-    values = [value for p in own for value in p[1:] if value is not None]
+    values = [value for p in own for value in p[3:] if value is not None]
     values += [value for p in published for value in (p.x, p.y)]
     low, high = min(map(float, values)), max(map(float, values))
     margin = max(0.03, 0.05 * (high - low))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ops.catalog import Catalog
 from ops.report.document import Cell, Column, Number, Section, Table
+from ops.report.marks import SEEN, SYNTHETIC, explained
 from ops.report.names import dataset_name, metric_name
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ def leaderboard(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> Sect
     for row in connection.execute(
         """
         SELECT benchmark, condition, metric, variant, better, model, value_pct, ci_lo_pct,
-            ci_hi_pct, ci_method, n, stale
+            ci_hi_pct, ci_method, n, stale, seen_in_training,
+            -- Where all are, the page says so once.
+            synthetic AND NOT (SELECT bool_and(synthetic) FROM leaderboard)
         FROM leaderboard WHERE value_pct IS NOT NULL ORDER BY ALL
         """
     ).fetchall():
@@ -52,7 +55,8 @@ def leaderboard(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> Sect
         groups[name].append(row)
     for name, title, own in (*_GROUPS, (*_OTHER, ())):
         if groups[name]:
-            section.blocks.append(_table(name, title, own, groups[name], catalog))
+            table = _table(name, title, own, groups[name], catalog)
+            section.blocks += [table, *explained(table)]
     return section
 
 
@@ -62,13 +66,14 @@ def _table(
     found: dict[tuple[str, str, str, str], dict[str, tuple[Number, int]]] = defaultdict(dict)
     better = {}
     for benchmark, condition, metric, variant, which, model, *number in rows:
-        value, lo, hi, method, n, stale = number
+        value, lo, hi, method, n, stale, seen, synthetic = number
         notes = [f"n = {n:,}" if n else "", str(method or ""), "stale" if stale else ""]
         cell = Number(
             float(value),  # type: ignore[arg-type]
             lo,  # type: ignore[arg-type]
             hi,  # type: ignore[arg-type]
             "; ".join(note for note in notes if note and note != "none"),
+            mark=SYNTHETIC * bool(synthetic) + SEEN * bool(seen),
         )
         key = (str(benchmark), str(condition), str(metric), str(variant))
         found[key][str(model)] = (cell, int(n or 0))  # type: ignore[call-overload]

@@ -9,6 +9,7 @@ from ops.catalog import Catalog
 from ops.report.cast import Cast
 from ops.report.document import Cell, Column, Number, Section, Table, Text
 from ops.report.names import benchmark_name, dataset_name
+from ops.results.comparison.quantities import scale
 from ops.results.measures.unit import DEFINITIONS
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ def gates(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> Section:
 
 
 def _points(row: dict[str, Any], *names: str) -> list[float | None]:
-    """Columns in percentage points: shares are multiplied, percent already are."""
-    unit = 1 if row["metric"].endswith("_pct") else 100
+    """Columns in percentage points: shares are multiplied; percent and distances stay."""
+    unit = scale(row["metric"])
     return [None if row[name] is None else unit * row[name] for name in names]
 
 

@@ -12,6 +12,7 @@ from ops.report.figures.video import figure_pm_k
 from ops.report.figures.video_offsets import figure_offsets
 from ops.report.figures.video_scatter import figure_pm_k_scatter
 from ops.report.flicker import SIDE, Flip, Shown, flips_of, with_flips
+from ops.report.marks import explained
 from ops.report.names import frame_set_name
 from ops.report.pictures import Found, Wanted, read_pictures
 from ops.report.sections.video_detection import detection_table
@@ -32,7 +33,8 @@ def video(
         "video",
         "Video",
         "A neighbouring frame shows the same object to a person. pm-0 counts anchors that are "
-        "right, pm-10 those with every frame within 10 right as well.",
+        "right, pm-10 those with every frame within 10 right as well; where fewer frames were "
+        "mined, pm-k is of those.",
         missing="no set of video frames is evaluated",
         short="Video",
     )
@@ -45,7 +47,7 @@ def video(
         )
         blocks.append(Plot(as_svg(figure), caption))
     if (table := scores_table(connection)) is not None:
-        blocks.append(table)
+        blocks += [table, *explained(table)]
     if (figure := figure_pm_k(connection, models)) is not None:
         caption = (
             "An anchor counts as right only if every similar frame within k of it is right, too. "
@@ -60,7 +62,7 @@ def video(
         )
         blocks.append(Plot(as_svg(figure), caption))
     if (table := review_impact_table(connection)) is not None:
-        blocks.append(table)
+        blocks += [table, *explained(table)]
     blocks += review_tables(root, connection)
     if (table := detection_table(connection)) is not None:
         blocks.append(table)
@@ -94,11 +96,10 @@ def _gallery(
 
 def _pair(flip: Flip, pictures: dict[Wanted, Found]) -> Pair:
     name = frame_set_name(flip.benchmark, flip.condition)
-    away = f"{flip.offset:+d} frame{'s' * (abs(flip.offset) != 1)}".replace("-", "−")
     return Pair(
         f"{name}: {unquote(flip.frame_set)}",
         _picture(flip.anchor, pictures, "right", "anchor"),
-        _picture(flip.frame, pictures, "wrong", f"{away}, shows {flip.label}"),
+        _picture(flip.frame, pictures, "wrong", f"{flip.away}, shows {flip.label}"),
     )
 
 

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ops.report.document import Cell, Column, Number, Table
 from ops.report.figures.video_panels import FrameSets, ordered
+from ops.report.marks import SEEN, SYNTHETIC
 from ops.report.names import frame_set_name
 
 if TYPE_CHECKING:
     import duckdb
 
-_METRICS = ("pm0", "pm10", "pm_drop", "pm_flip_rate")
-_COLUMNS = (
-    Column("pm-0", "anchors", "higher"),
-    Column("pm-10", "all frames within 10", "higher"),
-    Column("drop", "pm-0 to pm-10", "lower"),
-    Column("flips", "of right anchors", "lower"),
-)
-_READINGS = "('with anchor', 'pm0 - pm10', 'drop / pm0, k = 10')"
+# Of the pm-k of a set the widest, which stands under one name here.
+_SELECTED = """
+    SELECT benchmark, condition, model, subset,
+        CASE WHEN widest AND metric <> 'pm0' THEN 'pm-k' ELSE metric END AS what,
+        CASE WHEN widest AND metric <> 'pm0' THEN frames_around END AS mined_k,
+        100 * value AS pct, 100 * ci_lo AS lo, 100 * ci_hi AS hi, n, ci_method, seen_in_training,
+        synthetic AND NOT (SELECT bool_and(synthetic) FROM pmk) AS synthetic
+    FROM pmk
+    WHERE value IS NOT NULL AND NOT contains(reading, 'without anchor')
+        AND (widest AND reading = 'with anchor' OR metric IN ('pm0', 'pm_drop', 'pm_flip_rate'))
+"""
+_WHAT = ("pm0", "pm-k", "pm_drop", "pm_flip_rate")
 # What is scored, from everything mined to what reviewers left.
 _STEPS = {
     "all mined": "all that was mined",
@@ -29,34 +34,41 @@ _STEPS = {
 
 
 def scores_table(connection: duckdb.DuckDBPyConnection) -> Table | None:
-    """pm-0, pm-10, the drop, and the share of right anchors that flip; None of nothing."""
+    """pm-0, pm-k, the drop, and the share of right anchors that flip; None of nothing."""
     rows = connection.execute(
-        f"""
-        SELECT benchmark, condition, model, metric, subset, 100 * value, 100 * ci_lo, 100 * ci_hi,
-            n, ci_method
-        FROM pmk
-        WHERE metric IN {_METRICS} AND reading IN {_READINGS} AND value IS NOT NULL
-            AND subset IN ('all frames', 'by video')
-        ORDER BY ALL
-        """
+        f"FROM ({_SELECTED}) WHERE subset IN ('all frames', 'by video') ORDER BY ALL"
     ).fetchall()
     found: dict[FrameSets, dict[str, dict[str, Number]]] = defaultdict(lambda: defaultdict(dict))
-    clustered = {tuple(row[:4]): row[6:8] for row in rows if row[4] == "by video"}
-    for benchmark, condition, model, metric, subset, value, lo, hi, n, method in rows:
+    ks: dict[FrameSets, int] = {}
+    clustered = {(*row[:3], row[4]): row[7:9] for row in rows if row[3] == "by video"}
+    for benchmark, condition, model, subset, what, k, value, lo, hi, n, method, *flags in rows:
         if subset == "by video":
             continue
         note = f"n = {n:,}; {method}"
-        if (over := clustered.get((benchmark, condition, model, metric))) and None not in over:
+        if (over := clustered.get((benchmark, condition, model, what))) and None not in over:
             note += f"; {over[0]:.2f}–{over[1]:.2f} over videos"
-        found[benchmark, condition][model][metric] = Number(value, lo, hi, note)
+        seen, synthetic = flags
+        sign = SYNTHETIC * bool(synthetic) + SEEN * bool(seen)
+        found[benchmark, condition][model][what] = Number(value, lo, hi, note, mark=sign)
+        if k is not None:
+            ks[benchmark, condition] = k
     if not found:
         return None
+    one = len(set(ks.values())) == 1
     body: list[list[Cell]] = [
-        [model, frame_set_name(*each), *(found[each][model].get(metric) for metric in _METRICS)]
+        [
+            model, frame_set_name(*each),
+            *([] if one else [Number(ks[each], digits=0) if each in ks else None]),
+            *(found[each][model].get(what) for what in _WHAT),
+        ]
         for each in ordered(found)
         for model in sorted(found[each], key=lambda model: _place(found[each][model], model))
-    ]
-    columns = [Column("model", numeric=False), Column("frames", numeric=False), *_COLUMNS]
+    ]  # fmt: skip
+    columns = [
+        Column("model", numeric=False), Column("frames", numeric=False),
+        *([] if one else [Column("k", "mined, 10 at most")]),
+        *_columns(str(next(iter(ks.values()))) if one else "k"),
+    ]  # fmt: skip
     caption = (
         "What is lost over neighbouring frames, in %. A model that is less often right has less to "
         "lose: the last column is of its right anchors alone"
@@ -67,19 +79,19 @@ def scores_table(connection: duckdb.DuckDBPyConnection) -> Table | None:
 def review_impact_table(connection: duckdb.DuckDBPyConnection) -> Table | None:
     """The same predictions before and after a review; None where nothing is reviewed."""
     rows = connection.execute(
-        f"""
-        SELECT condition, model, subset, metric, 100 * value, 100 * ci_lo, 100 * ci_hi, n
-        FROM pmk
-        WHERE benchmark = 'reviewed_frame_sets' AND metric IN {_METRICS} AND value IS NOT NULL
-            AND reading IN {_READINGS} AND subset IN {tuple(_STEPS)}
-        ORDER BY ALL
-        """
+        f"FROM ({_SELECTED}) WHERE benchmark = 'reviewed_frame_sets' AND subset IN {tuple(_STEPS)} "
+        "ORDER BY ALL"
     ).fetchall()
-    found: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
-    for condition, model, subset, metric, value, lo, hi, n in rows:
-        found[condition, model][subset][metric] = Number(value, lo, hi, f"n = {n:,}")
+    found: dict[tuple[str, str], dict[str, dict[str, Number]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    ks = set()
+    for _, condition, model, subset, what, k, value, lo, hi, n, _, seen, _ in rows:
+        number = Number(value, lo, hi, f"n = {n:,}", mark=SEEN * bool(seen))
+        found[condition, model][subset][what] = number
+        ks |= set() if k is None else {k}
     body: list[list[Cell]] = [
-        [model, condition.replace("_", " "), words, *(steps[step].get(m) for m in _METRICS)]
+        [model, condition.replace("_", " "), words, *(steps[step].get(what) for what in _WHAT)]
         for (condition, model), steps in sorted(found.items())
         for step, words in _STEPS.items()
         if len(steps) > 1 and step in steps
@@ -88,7 +100,7 @@ def review_impact_table(connection: duckdb.DuckDBPyConnection) -> Table | None:
         return None
     columns = [
         Column("model", numeric=False), Column("source", numeric=False),
-        Column("scored", numeric=False), *_COLUMNS,
+        Column("scored", numeric=False), *_columns(str(ks.pop()) if len(ks) == 1 else "k"),
     ]  # fmt: skip
     caption = (
         "What the review changed, in %: from the first line to the second wrong labels go, from "
@@ -97,6 +109,15 @@ def review_impact_table(connection: duckdb.DuckDBPyConnection) -> Table | None:
     return Table("video-review", columns, body, caption)
 
 
+def _columns(k: str) -> tuple[Column, ...]:
+    return (
+        Column("pm-0", "anchors", "higher"),
+        Column(f"pm-{k}", f"all frames within {k}", "higher"),
+        Column("drop", f"pm-0 to pm-{k}", "lower"),
+        Column("flips", "of right anchors", "lower"),
+    )
+
+
 def _place(row: dict[str, Number], model: str) -> tuple[float, str]:
-    best = row.get("pm10") or row.get("pm0")
+    best = row.get("pm-k") or row.get("pm0")
     return (-best.value if best else 0.0, model)

@@ -220,6 +220,8 @@ def _read_record(copies: Path, path: str, manifest: BundleManifest, bundle: Root
     place = paths.run(record.model, record.dataset, record.key)
     if f"{place}/run.json" != path:
         raise damaged(f"the record of {path}", f"that of {place}", bundle)
+    if record.run_id != record.key:
+        raise damaged(f"{record.key} as the run's id", record.run_id, bundle)
     if record.dataset != f"{record.benchmark}/{record.condition}":
         raise damaged("benchmark/condition as the dataset's name", record.dataset, bundle)
     for file in record.files:

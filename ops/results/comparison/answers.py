@@ -7,9 +7,10 @@ counted from it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from ops.results.comparison.quantities import FURTHEST_T5D
 from ops.results.comparison.runs import PairOfRuns
 from ops.results.runs import Run
 from ops.results.sql_text import quoted
@@ -18,7 +19,7 @@ from ops.video.datasets import MINED, REVIEWED
 if TYPE_CHECKING:
     import duckdb
 
-# `p` is what the model is sure of; of a sequence, how often it flips.
+# `p` is what the model is sure of; of a sequence, how much it moves.
 _PLAIN = """
     SELECT dataset, sample_key AS image, source_key, labels[1] AS label,
         ({right} IS NOT true)::INTEGER AS wrong, 1 AS out_of, {p}::DOUBLE AS p
@@ -50,17 +51,20 @@ _REVIEWED_PM = """
     WHERE benchmark = {reviewed} AND {where} AND abs(frame_offset) <= {k}
     GROUP BY condition, frame_set
 """
-_FLIPS = """
+_MOVED = """
     SELECT dataset, f.frame_set AS image, f.source_key, labels[1] AS label,
-        f.flips::INTEGER AS wrong, f.pairs::INTEGER AS out_of, f.flips::DOUBLE AS p
+        f.moved::INTEGER AS wrong, (f.pairs * {most})::INTEGER AS out_of, f.moved::DOUBLE AS p
     FROM (
-        SELECT benchmark || '/' || condition AS dataset, frame_set, source_key, flips, pairs
-        FROM flips WHERE {flips_where} AND flips IS NOT NULL
+        SELECT benchmark || '/' || condition AS dataset, frame_set, source_key, pairs,
+            {moved} AS moved
+        FROM flips WHERE {moved_where} AND {moved} IS NOT NULL
     ) AS f
     JOIN (
         SELECT dataset, frame_set, labels FROM predictions WHERE {where} AND frame_offset = 0
     ) AS first_frame USING (dataset, frame_set)
 """
+# A column of `flips`, and its largest value for one pair of frames.
+_OF_PAIRS = {"flips": ("flips", 1), "t5d": ("top5_distance", FURTHEST_T5D)}
 _RIGHT = {
     "top1": ("correct", "p_max"),
     "top5": ("correct5", "p_max"),
@@ -78,9 +82,19 @@ _ANSWERS = """
     FROM ({first}) AS x FULL JOIN ({second}) AS y USING (dataset, image)
 """
 
+# Else what corruption adds would be a difference between images, where only some were corrupted.
+_ALSO_ELSEWHERE = """
+    DELETE FROM answers WHERE dataset IN ({names}) AND source_key NOT IN (
+        SELECT source_key FROM answers WHERE dataset NOT IN ({names}) AND source_key IS NOT NULL
+    )
+"""
+
 
 def lay_side_by_side(
-    connection: duckdb.DuckDBPyConnection, answer: str, pairs: Sequence[PairOfRuns]
+    connection: duckdb.DuckDBPyConnection,
+    answer: str,
+    pairs: Sequence[PairOfRuns],
+    against: Collection[str] = (),
 ) -> None:
     """Fill the temporary table ``answers`` from the runs of two models.
 
@@ -92,6 +106,9 @@ def lay_side_by_side(
         As in :class:`ops.results.comparison.quantities.Quantity`.
     pairs : sequence of PairOfRuns
         One a dataset, all of the same two models.
+    against : collection of str
+        Datasets of clean images that others are taken against: of them only images are kept that
+        are in the others, too.
 
     Notes
     -----
@@ -101,18 +118,22 @@ def lay_side_by_side(
     sides = ([pair.first for pair in pairs], [pair.second for pair in pairs])
     first, second = (_answers(answer, runs) for runs in sides)
     connection.execute(_ANSWERS.format(first=first, second=second))
+    if against:
+        names = ", ".join(quoted(name) for name in sorted(against))
+        connection.execute(_ALSO_ELSEWHERE.format(names=names))
 
 
 def _answers(answer: str, runs: Sequence[Run]) -> str:
     where = only(runs)
-    if answer == "flips":
+    if answer in _OF_PAIRS:
         # The conditions of a view over groups: what it groups by.
         of = ", ".join(quoted(run.condition) for run in runs)
-        flips_where = (
+        moved_where = (
             f"model = {quoted(runs[0].model)} AND benchmark = {quoted(runs[0].benchmark)} "
             f"AND condition IN ({of})"
         )
-        return _FLIPS.format(where=where, flips_where=flips_where)
+        moved, most = _OF_PAIRS[answer]
+        return _MOVED.format(where=where, moved_where=moved_where, moved=moved, most=most)
     if answer in _RIGHT:
         right, p = _RIGHT[answer]
         return (_PLAIN if p else _REAL).format(where=where, right=right, p=p)

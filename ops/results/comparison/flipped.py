@@ -53,12 +53,12 @@ NOTHING_FLIPPED = Flipped()
 
 def flipped(connection: duckdb.DuckDBPyConnection, pairing: Pairing, quantity: Quantity) -> Flipped:
     """Classes and images lost, out of the temporary table ``answers``."""
-    datasets = ", ".join(quoted(name) for name in quantity.datasets)
+    datasets = ", ".join(quoted(name) for name in quantity.counted)
     space = pairing.pairs[quantity.datasets[0]].second.label_space
     answer = connection.execute(_CLASSES.format(datasets=datasets, limit=CLASSES), {"list": space})
     names = [column[0] for column in answer.description or []]
     classes = tuple(dict(zip(names, row, strict=True)) for row in answer.fetchall())
     rows = connection.execute(_SAMPLES.format(datasets=datasets, limit=SAMPLES)).fetchall()
-    several = len(quantity.datasets) > 1
+    several = len(quantity.counted) > 1
     samples = (f"{d.partition('/')[2]} {key}" if several else key for d, key in rows)
     return Flipped(classes, tuple(samples))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ops.metrics.clustered_mcnemar import clustered_mcnemar
+from ops.metrics.error_consistency import error_consistency
 from ops.metrics.mcnemar import mcnemar
 from ops.metrics.paired_bootstrap import FEW_METHOD, METHOD, paired_bootstrap
 from ops.metrics.paired_difference import METHOD as TANGO
@@ -29,10 +30,18 @@ EXACT_TEST = "exact McNemar"
 CLUSTERED_TEST = "clustered McNemar"
 
 # Raised when a definition changes, so that the numbers of a gate are computed again.
-DEFINITIONS = "2"
+DEFINITIONS = "3"
 
 # Bits of a weight's sum over one source image: with 2 ** 12 images more, still exact in a double.
 _BITS = 40
+
+
+class Kappa(NamedTuple):
+    """Error consistency of two models with its interval; None where nothing can be told."""
+
+    value: float | None
+    lo: float | None
+    hi: float | None
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,8 @@ class Difference:
     lost, gained : int or None
         Images on which the second model alone is wrong (flips more often), and on which the first
         is; None where no image is right or wrong by itself.
+    kappa : Kappa or None
+        How far both err on the same images; None where several rows are of one image.
     flipped : Flipped
         Classes and images that were lost, where asked for.
     """
@@ -70,6 +81,7 @@ class Difference:
     n_sources: int
     lost: int | None
     gained: int | None
+    kappa: Kappa | None = None
     flipped: Flipped = NOTHING_FLIPPED
 
 
@@ -109,7 +121,8 @@ def differences(
             for quantity, values in detection_differences(connection, pairing, group, alpha):
                 found[quantity] = Difference(quantity, **values)
             continue
-        lay_side_by_side(connection, answer, pairing.runs(datasets))
+        against = {name for each in group for name in each.against}
+        lay_side_by_side(connection, answer, pairing.runs(datasets), against)
         for each in _measured(connection, group, alpha):
             more = flipped(connection, pairing, each.quantity) if named else NOTHING_FLIPPED
             found[each.quantity] = Difference(**{**vars(each), "flipped": more})
@@ -199,9 +212,12 @@ def _plain(group: list[Quantity], counts: dict[str, _Count], alpha: float) -> li
     # By this much the share of wrong answers changes, and with its weight, the metric.
     ends = np.stack(paired_difference(gained, lost, n, alpha), axis=1)
     ends = np.sort(ends * np.array([[each.weights[0][1]] for each in group]), axis=1)
+    first_wrong = np.array([count.first for count in own])
+    errors = error_consistency(n - first_wrong - lost, lost, gained, first_wrong - gained, alpha)
+    kappas = np.stack([errors.kappa, errors.lo, errors.hi], axis=1).tolist()
     found = []
-    for quantity, count, (lo, hi), p in zip(
-        group, own, ends.tolist(), mcnemar(lost, gained).tolist(), strict=True
+    for quantity, count, (lo, hi), p, kappa in zip(
+        group, own, ends.tolist(), mcnemar(lost, gained).tolist(), kappas, strict=True
     ):
         first, second = _values(quantity, counts)
         found.append(
@@ -218,6 +234,7 @@ def _plain(group: list[Quantity], counts: dict[str, _Count], alpha: float) -> li
                 n_sources=count.n,
                 lost=count.lost,
                 gained=count.gained,
+                kappa=Kappa(*(None if np.isnan(each) else each for each in kappa)),
             )
         )
     return found
@@ -247,8 +264,8 @@ def _clustered(
                 p_method=CLUSTERED_TEST,
                 n=sum(count.n for count in own),
                 n_sources=len(difference),
-                lost=sum(count.lost for count in own),
-                gained=sum(count.gained for count in own),
+                lost=sum(counts[name].lost for name in quantity.counted),
+                gained=sum(counts[name].gained for name in quantity.counted),
             )
         )
     return found

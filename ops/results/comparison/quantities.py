@@ -1,12 +1,14 @@
 """What two models are compared in: every metric that pairs image by image, by benchmark.
 
 All but those of ImageNet-O are sums over datasets of a weight times the share of wrong answers
-(or of frames that flip), so that one way to compare serves them all.
+(or of frames that flip, or of how far the five likeliest classes can move), so that one way to
+compare serves them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
@@ -28,8 +30,28 @@ REAL = "imagenet_real"
 # The benchmarks whose papers score the argmax over their own classes.
 MASKED = ("imagenet_a", "imagenet_r")
 
-# The largest k of pm-k.
+# The largest k of pm-k, where as much was mined.
 FURTHEST = 10
+
+# How far the five likeliest classes of two frames can be apart.
+FURTHEST_T5D = 18
+
+# Metrics that are no mean over images of fixed weights: why not, and what can be had instead.
+_OVER_OWN = "it is divided by the errors of an AlexNet evaluated here, which are no constants"
+_BINNED = "it is made of bins of many images, and has no interval"
+_UNPAIRED = (
+    ("(relative_)?m?ce(_severity_5)?_pct", _OVER_OWN, "{}alexnet_pct"),
+    ("fr_pct", _OVER_OWN, "flip_probability"),
+    ("mfr_pct", _OVER_OWN, "mean_flip_probability_10"),
+    ("t5d_pct", _OVER_OWN, "ut5d"),
+    ("mt5d_pct", _OVER_OWN, "mean_ut5d_10"),
+    ("uzipf", "its distances are no whole numbers, of which alone sums are exact", "ut5d"),
+    ("mean_uzipf_10", "its distances are no whole numbers, of which alone sums are exact",
+     "mean_ut5d_10"),
+    ("rms_calib(_legacy)?|ece|aurra", _BINNED, "top1"),
+    ("mean_per_class", "every class weighs the same, however few images it has", "top1"),
+    ("pm_.*", "it is made of several pm-k, or of frames apart from their anchor", "pm0"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,9 +64,10 @@ class Quantity:
         As in the table of metrics.
     answer : str
         What is asked of an image: ``top1``, ``top5``, ``masked``, ``real``, ``pm0`` to ``pm10``,
-        the same of a review as ``reviewed_pm0``, ``flips``, or ``outlier`` for ImageNet-O.
+        the same of a review as ``reviewed_pm0``, ``flips``, ``t5d``, or ``outlier`` for ImageNet-O.
     weights : tuple of (str, float)
-        Datasets, and what a share of wrong answers of 1 in each adds to the metric.
+        Datasets, and what a share of wrong answers of 1 in each adds to the metric; clean images
+        that it is taken against come last.
     base : float
         The metric of a model that is never wrong.
     better : {"higher", "lower"}
@@ -69,9 +92,24 @@ class Quantity:
         return tuple(name for name, _ in self.weights)
 
     @property
+    def counted(self) -> tuple[str, ...]:
+        """Those of `datasets` on which an image is lost or gained.
+
+        A wrong answer to a clean image lowers what corruption adds: it is no gain.
+        """
+        sign = self.weights[0][1] < 0
+        return tuple(name for name, weight in self.weights if (weight < 0) == sign)
+
+    @property
+    def against(self) -> tuple[str, ...]:
+        """Those of `datasets` that are clean images which those of the benchmark are made of."""
+        own = {name for name in self.datasets if name.partition("/")[0] == self.benchmark}
+        return tuple(name for name in self.datasets if own and name not in own)
+
+    @property
     def unit(self) -> float:
-        """What a percentage point is in the unit of the metric."""
-        return 1.0 if self.metric.endswith("_pct") else 0.01
+        """What a point is in the unit of the metric: a percentage point, or 1 of a distance."""
+        return 1 / scale(self.metric)
 
     @property
     def name(self) -> str:
@@ -79,7 +117,17 @@ class Quantity:
         return f"{self.benchmark}/{self.condition} {self.metric} ({self.variant})"
 
 
-def quantities(benchmark: str, conditions: Iterable[str], clean: str | None) -> list[Quantity]:
+def scale(metric: str) -> int:
+    """What a value of a metric is multiplied by to be shown: 1 for percentages and distances."""
+    return 1 if metric.endswith("_pct") or "ut5d" in metric or "uzipf" in metric else 100
+
+
+def quantities(
+    benchmark: str,
+    conditions: Iterable[str],
+    clean: str | None,
+    mined: Mapping[str, int] | None = None,
+) -> list[Quantity]:
     """Everything two models can be compared in on one benchmark.
 
     Parameters
@@ -89,6 +137,8 @@ def quantities(benchmark: str, conditions: Iterable[str], clean: str | None) -> 
         Conditions that a model is run on.
     clean : str or None
         The dataset with the clean images of a distorted set.
+    mined : mapping of str to int, optional
+        How many frames to either side were mined, by condition; 10 or more where none is named.
 
     Returns
     -------
@@ -104,7 +154,7 @@ def quantities(benchmark: str, conditions: Iterable[str], clean: str | None) -> 
     if f"{benchmark}/clean" == OUTSIDE:
         return _detection()
     if benchmark in VIDEO or benchmark == REVIEWED:
-        return _video(benchmark, conditions)
+        return _video(benchmark, conditions, mined or {})
     if benchmark in PERTURBED:
         return _perturbed(benchmark, conditions)
     if benchmark in CORRUPTED:
@@ -127,10 +177,20 @@ def by_benchmark(catalog: Catalog, clean_of: Mapping[str, str]) -> dict[str, lis
         The dataset with the clean images of each distorted benchmark, where it is known.
     """
     conditions: dict[str, list[str]] = {}
+    mined = {
+        spec.condition: int(spec.parameters["k"])
+        for spec in catalog.datasets.values()
+        if spec.family == MINED and "k" in spec.parameters
+    }
     for spec in catalog.datasets.values():
         if spec.evaluate or spec.family in (REAL, REVIEWED):
             conditions.setdefault(spec.family, []).append(spec.condition)
-    return {name: quantities(name, own, clean_of.get(name)) for name, own in conditions.items()}
+    return {
+        name: quantities(
+            name, own, clean_of.get(name), mined if name in (MINED, REVIEWED) else None
+        )
+        for name, own in conditions.items()
+    }
 
 
 def chosen(
@@ -166,6 +226,14 @@ def chosen(
     if metric is None:
         return own if condition is not None else [each for each in own if each.headline]
     named = [each for each in own if each.metric == metric]
+    if not named and (why := unpaired(metric)) is not None:
+        raise ShiftlakeError(
+            "This metric cannot be compared image by image.",
+            expected=f"a metric that is a mean over images, such as {why[1]}",
+            found=f"{metric}: {why[0]}",
+            where=where,
+            remedy=f"name {why[1]} instead; shiftlake compare A B --all lists what can be compared",
+        )
     if not named:
         raise _unknown("metric", metric, dict.fromkeys(q.metric for q in own), where)
     if variant is not None:
@@ -177,7 +245,7 @@ def chosen(
     preferred = [each for each in named if each.headline] or named
     if len({each.condition for each in preferred}) > 1 and condition is None:
         some = ", ".join(list(dict.fromkeys(each.condition for each in preferred))[:4])
-        if not preferred[0].headline and preferred[0].answer in ("top1", "flips"):
+        if not preferred[0].headline and preferred[0].answer in ("top1", "flips", "t5d"):
             raise ShiftlakeError(
                 "Several conditions have this metric.",
                 expected=f"a condition, such as {some}",
@@ -226,9 +294,10 @@ def _plain(benchmark: str, conditions: list[str], *, headline: bool) -> list[Qua
     return found
 
 
-def _video(benchmark: str, conditions: list[str]) -> list[Quantity]:
+def _video(benchmark: str, conditions: list[str], mined: Mapping[str, int]) -> list[Quantity]:
     # No model is run on a reviewed set: it is scored from the frames that were mined.
     run_on, kind = (MINED, "reviewed_pm") if benchmark == REVIEWED else (benchmark, "pm")
+    furthest = {name: min(mined.get(name, FURTHEST), FURTHEST) for name in conditions}
     return [
         _accuracy(
             benchmark,
@@ -237,10 +306,10 @@ def _video(benchmark: str, conditions: list[str]) -> list[Quantity]:
             "with anchor",
             f"{kind}{k}",
             f"{run_on}/{condition}",
-            k == FURTHEST,
+            k == furthest[condition],
         )
         for condition in conditions
-        for k in reversed(range(FURTHEST + 1))
+        for k in reversed(range(furthest[condition] + 1))
     ]
 
 
@@ -262,7 +331,7 @@ def _detection() -> list[Quantity]:
 
 
 def _corrupted(benchmark: str) -> list[Quantity]:
-    alexnet = alexnet_errors().mean
+    alexnet, clean = alexnet_errors().mean, alexnet_errors().clean
 
     def over(names: Iterable[str], weight: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
         return tuple((f"{benchmark}/{n}/{s}", weight[n] / 5) for n in names for s in SEVERITIES)
@@ -273,10 +342,16 @@ def _corrupted(benchmark: str) -> list[Quantity]:
         main = metric == "mce_alexnet_pct"
         return Quantity(benchmark, condition, metric, variant, "top1", weights, headline=main)
 
+    def added(names: Sequence[str]) -> tuple[tuple[str, float], ...]:
+        # What corruption adds to the clean error, over what it adds to AlexNet's: linear, too.
+        weight = {name: 100 / (alexnet[name] - clean) / len(names) for name in names}
+        return (*over(names, weight), (VAL, -sum(weight.values())))
+
     names, all_names = corruptions_15(), corruptions_19()
     ce = {name: 100 / alexnet[name] for name in all_names}
     mean = over(names, {name: ce[name] / 15 for name in names})
     found = [of("all", "mce_alexnet_pct", "alexnet", mean)]
+    found.append(of("all", "relative_mce_alexnet_pct", "alexnet", added(names)))
     for count, some in ((15, names), (19, all_names)):
         even = over(some, dict.fromkeys(some, 100 / count))
         found.append(of("all", f"mean_err_{count}_pct", "unnormalised", even))
@@ -284,6 +359,7 @@ def _corrupted(benchmark: str) -> list[Quantity]:
         own = over((name,), {name: 100.0})
         found.append(of(name, "mean_err_pct", "unnormalised", own))
         found.append(of(name, "ce_alexnet_pct", "alexnet", over((name,), ce)))
+        found.append(of(name, "relative_ce_alexnet_pct", "alexnet", added((name,))))
     return found
 
 
@@ -299,26 +375,19 @@ def _mini_corrupted(benchmark: str) -> list[Quantity]:
 
 def _perturbed(benchmark: str, conditions: list[str]) -> list[Quantity]:
     reference = {c: p.reference for p in perturbations().values() for c in p.conditions}
-    mean = Quantity(
-        benchmark,
-        "all",
-        "mean_flip_probability_10",
-        "unnormalised",
-        "flips",
-        tuple((f"{benchmark}/{name}", 1 / len(PERTURBATIONS_10)) for name in PERTURBATIONS_10),
-        headline=True,
-    )
-    return [mean] + [
-        Quantity(
-            benchmark,
-            condition,
-            "flip_probability",
-            f"relative to {reference.get(condition, 'previous')}",
-            "flips",
-            ((f"{benchmark}/{condition}", 1.0),),
-        )
-        for condition in conditions
-    ]
+    found = []
+    for metric, mean, answer, most in (
+        ("flip_probability", "mean_flip_probability_10", "flips", 1),
+        ("ut5d", "mean_ut5d_10", "t5d", FURTHEST_T5D),
+    ):
+        even = tuple((f"{benchmark}/{n}", most / len(PERTURBATIONS_10)) for n in PERTURBATIONS_10)
+        main = answer == "flips"
+        found.append(Quantity(benchmark, "all", mean, "unnormalised", answer, even, headline=main))
+        for condition in conditions:
+            variant = f"relative to {reference.get(condition, 'previous')}"
+            own = ((f"{benchmark}/{condition}", float(most)),)
+            found.append(Quantity(benchmark, condition, metric, variant, answer, own))
+    return found
 
 
 def _distorted(benchmark: str, conditions: list[str], clean: str) -> list[Quantity]:
@@ -340,6 +409,20 @@ def _distorted(benchmark: str, conditions: list[str], clean: str) -> list[Quanti
         )
         for name in names
     ]
+
+
+def unpaired(metric: str) -> tuple[str, str] | None:
+    """Why a metric cannot be compared image by image, and which can; None if it is none of these.
+
+    Examples
+    --------
+    >>> unpaired("mfr_pct")[1]
+    'mean_flip_probability_10'
+    """
+    for pattern, why, instead in _UNPAIRED:
+        if re.fullmatch(pattern, metric):
+            return why, instead.format(metric.removesuffix("pct"))
+    return None
 
 
 def _unknown(what: str, name: str, known: Iterable[str], where: str) -> ShiftlakeError:

@@ -12,7 +12,9 @@ import pyarrow as pa
 from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.metrics.holm import holm
+from ops.models.fine_tuned import seen_in_training
 from ops.results.columns import columns
+from ops.results.comparison.environment import environment_changes
 from ops.results.comparison.measure import Difference, differences
 from ops.results.comparison.quantities import Quantity, by_benchmark
 from ops.results.comparison.runs import CurrentRuns, Pairing
@@ -43,6 +45,10 @@ COMPARISON = columns(
     # Images that only a has right, and that only b has right.
     lost=pa.int64(),
     gained=pa.int64(),
+    # How far both err on the same images, beyond chance; empty where several rows are of one image.
+    error_kappa=pa.float64(),
+    error_kappa_lo=pa.float64(),
+    error_kappa_hi=pa.float64(),
     p_value=pa.float64(),
     p_method=pa.string(),
     # Corrected within its family: the headlines of all benchmarks, or one metric and variant over
@@ -51,16 +57,20 @@ COMPARISON = columns(
     family=pa.string(),
     synthetic=pa.bool_(),
     stale=pa.bool_(),
+    # Whether a model was fine-tuned on videos of the set.
+    seen_in_training=pa.bool_(),
     run_ids_a=pa.list_(pa.string()),
     run_ids_b=pa.list_(pa.string()),
+    # What else than the model differs, as "torch 2.6 to 2.7": some of the difference may be its.
+    environment_changes=pa.list_(pa.string()),
 )
 
 HEADLINES = "headlines"
+_KAPPA = ("error_kappa", "error_kappa_lo", "error_kappa_hi")
 
 # The same as a mean error but for a factor, and scores of ImageNet-O that no paper reports: these
 # can be gated, and would only lengthen the table.
 _UNLISTED_METRICS = ("ce_alexnet_pct",)
-_LISTED_PM = ("pm0", "pm10")
 _LISTED_SCORE = "max softmax"
 
 
@@ -103,7 +113,8 @@ def compare(
     Where every row is an image of its own: exact McNemar, and Tango's interval. Where several rows
     come from one source image (ImageNet-C and -P, distorted sets): source images are resampled,
     and the test is McNemar's clustered. ImageNet-O: a paired bootstrap. The definitions are those
-    of ``ops.metrics``.
+    of ``ops.metrics``. Where every row is an image of its own, there is also the consistency of the
+    two models' errors, which says whether they fail on the same images.
     """
     # The connection shows the verdicts of gates, so it imports this package.
     from ops.results.connection import open_views
@@ -128,7 +139,8 @@ def compare(
     else:
         found = []
     fresh = set(runs.pair(a, b).pairs)
-    rows = [_row(pairing, each, alpha, fresh) for each in found]
+    tuned = [*_tuned_on(inventory, a), *_tuned_on(inventory, b)]
+    rows = [_row(pairing, each, alpha, fresh, tuned) for each in found]
     families = [row["family"] for row in rows]
     for family in set(families):
         own = [row for row in rows if row["family"] == family]
@@ -186,11 +198,17 @@ def _listed(quantity: Quantity) -> bool:
     if quantity.metric in _UNLISTED_METRICS:
         return False
     if quantity.answer.startswith(("pm", "reviewed_pm")):
-        return quantity.metric in _LISTED_PM
+        return quantity.metric == "pm0" or quantity.headline
     return quantity.answer != "outlier" or quantity.variant == _LISTED_SCORE
 
 
-def _row(pairing: Pairing, found: Difference, alpha: float, fresh: set[str]) -> dict[str, Any]:
+def _tuned_on(inventory: Inventory, model: str) -> list[str]:
+    return list(inventory.models[model].get("fine_tuned_on") or ())
+
+
+def _row(
+    pairing: Pairing, found: Difference, alpha: float, fresh: set[str], tuned: Sequence[str]
+) -> dict[str, Any]:
     quantity = found.quantity
     pairs = pairing.runs(quantity.datasets)
     family = " ".join((quantity.benchmark, quantity.metric, quantity.variant))
@@ -214,13 +232,16 @@ def _row(pairing: Pairing, found: Difference, alpha: float, fresh: set[str]) -> 
         "n_sources": found.n_sources,
         "lost": found.lost,
         "gained": found.gained,
+        **dict(zip(_KAPPA, found.kappa or (None,) * len(_KAPPA), strict=True)),
         "p_value": found.p,
         "p_method": found.p_method,
         "family": HEADLINES if quantity.headline else family,
         "synthetic": any(run.synthetic for p in pairs for run in (p.first, p.second)),
         "stale": not fresh.issuperset(quantity.datasets),
+        "seen_in_training": bool(seen_in_training(tuned, quantity.datasets)),
         "run_ids_a": sorted({pair.first.run_id for pair in pairs}),
         "run_ids_b": sorted({pair.second.run_id for pair in pairs}),
+        "environment_changes": environment_changes(pairs),
     }
 
 

@@ -20,11 +20,11 @@ from ops.catalog import Catalog
 from ops.errors import ShiftlakeError
 from ops.metrics.holm import holm
 from ops.metrics.non_inferiority import judge
+from ops.results.comparison.environment import environment_changes
 from ops.results.comparison.measure import differences
 from ops.results.comparison.quantities import Quantity, by_benchmark
 from ops.results.comparison.runs import CurrentRuns, Pairing
 from ops.results.comparison.table import clean_of
-from ops.results.gates.environment import environment_changes
 from ops.results.gates.file import GATE, read_gate, write_gate
 from ops.results.gates.numbers import NUMBERS, name_inputs, numbers
 from ops.results.gates.reasons import waive, why, why_missing

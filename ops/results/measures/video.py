@@ -1,7 +1,8 @@
-"""The video benchmarks: pm-0 to pm-10, the drop between them, and what they are made of.
+"""The video benchmarks: pm-0 to pm-k, the drop between them, and what they are made of.
 
-A variant is a reading, and behind a semicolon the frames it is of where these are not all:
-``with anchor; without B-frames``.
+k is 10, or what was mined where that is less: the name of a score says it. A variant is a reading,
+and behind a semicolon the frames it is of where these are not all: ``with anchor; without
+B-frames``.
 """
 
 from __future__ import annotations
@@ -24,10 +25,7 @@ from ops.results.measures.video_clusters import by_video, mean_over_anchors
 from ops.results.measures.video_frames import SeenFrames, answers_of
 from ops.results.measures.video_reviewed import review_of
 
-K = 10
-
 WITH, WITHOUT = "with anchor", "without anchor"
-DROP, SHARE = f"pm0 - pm{K}", f"drop / pm0, k = {K}"
 
 # Metric, variant, successes and trials.
 Count = tuple[str, str, int, int]
@@ -56,67 +54,78 @@ def reviewed_pm_k(source: Source, units: list[Unit]) -> list[Row]:
         about = review.about
         rows += _everything(unit, review.accepted, correct, **about)
         # Accepted anchors with every frame around them: what of the drop is dissimilar frames.
-        pairs, name = review.all_pairs, "all pairs"
-        counts = [*_drop(pairs.index, correct, name), *_offsets(pairs.index, correct, name)]
-        counts += _drop(answers.seen.index, answers.correct, "all mined")
+        k, pairs, name = answers.seen.k, review.all_pairs, "all pairs"
+        counts = [*_drop(pairs.index, correct, k, name), *_offsets(pairs.index, correct, k, name)]
+        counts += _drop(answers.seen.index, answers.correct, k, "all mined")
         rows += unit.proportions(counts, **about)
     return rows
 
 
 def _everything(unit: Unit, seen: SeenFrames, correct: Bools, **about: Any) -> list[Row]:
-    index = seen.index
-    if not index.n:
+    index, k, n = seen.index, seen.k, seen.index.n
+    if not n:
         return []
-    reach = max(K, index.reach)
-    n = index.n
+    reach = max(k, index.reach)
     inside = pm_k_counts(index, correct, reach)
     outside = pm_k_counts(index, correct, reach, anchor=False)
-    counts: list[Count] = [(f"pm{k}", WITH, int(c), n) for k, c in enumerate(inside)]
-    counts += [(f"pm{k}", WITHOUT, int(c), n) for k, c in enumerate(outside) if k]
-    counts += list(_drop(index, correct))[2:]
+    counts: list[Count] = [(f"pm{near}", WITH, int(c), n) for near, c in enumerate(inside)]
+    counts += [(f"pm{near}", WITHOUT, int(c), n) for near, c in enumerate(outside) if near]
+    counts += list(_drop(index, correct, k))[2:]
     for name, some in seen.subsets.items():
-        counts += _drop(some, correct, name)
+        counts += _drop(some, correct, k, name)
     drawn = int(correct[seen.drawn].sum())
-    counts.append(("pm_random_neighbour", f"within {K}", drawn, n))
-    counts += _offsets(index, correct)
+    counts.append(("pm_random_neighbour", f"within {k}", drawn, n))
+    counts += _offsets(index, correct, k)
     rows = unit.proportions(counts, **about)
-    rows.append(_drop_without_anchor(unit, index, correct, **about))
+    rows.append(_drop_without_anchor(unit, index, correct, k, **about))
     rows += mean_over_anchors(
         unit,
         "pm_mean_neighbour",
-        f"within {K}",
-        mean_neighbour(index, correct, K),
+        f"within {k}",
+        mean_neighbour(index, correct, k),
         seen.clusters,
         **about,
     )
-    right, whole = index.right_at_anchor(correct), pm_k_of(index, correct, K)
-    named = {"pm0": WITH, f"pm{K}": WITH, "pm_drop": DROP, "pm_flip_rate": SHARE}
-    return rows + by_video(unit, right, whole, seen.clusters, K, named, **about)
+    right, whole = index.right_at_anchor(correct), pm_k_of(index, correct, k)
+    named = {"pm0": WITH, f"pm{k}": WITH, "pm_drop": _drop_name(k), "pm_flip_rate": _share_name(k)}
+    return rows + by_video(unit, right, whole, seen.clusters, k, named, **about)
 
 
-def _drop(index: FrameSetIndex, correct: Bools, subset: str = "") -> Iterator[Count]:
+def _drop_name(k: int) -> str:
+    """The variant of the drop to pm-k."""
+    return f"pm0 - pm{k}"
+
+
+def _share_name(k: int) -> str:
+    """The variant of the flip rate within k."""
+    return f"drop / pm0, k = {k}"
+
+
+def _drop(index: FrameSetIndex, correct: Bools, k: int, subset: str = "") -> Iterator[Count]:
     """pm-0, pm-k, and the anchors between them, out of all and out of those that are right.
 
     Paired on the same anchors: right within k implies right at 0, so that the drop is a count,
     with an exact interval.
     """
     right = int(index.right_at_anchor(correct).sum())
-    whole = int(pm_k_of(index, correct, K).sum())
+    whole = int(pm_k_of(index, correct, k).sum())
     yield "pm0", _variant(WITH, subset), right, index.n
-    yield f"pm{K}", _variant(WITH, subset), whole, index.n
-    yield "pm_drop", _variant(DROP, subset), right - whole, index.n
-    yield "pm_flip_rate", _variant(SHARE, subset), right - whole, right
+    yield f"pm{k}", _variant(WITH, subset), whole, index.n
+    yield "pm_drop", _variant(_drop_name(k), subset), right - whole, index.n
+    yield "pm_flip_rate", _variant(_share_name(k), subset), right - whole, right
 
 
-def _drop_without_anchor(unit: Unit, index: FrameSetIndex, correct: Bools, **about: Any) -> Row:
+def _drop_without_anchor(
+    unit: Unit, index: FrameSetIndex, correct: Bools, k: int, **about: Any
+) -> Row:
     """The drop where an anchor may be wrong and all around it right: no count any more."""
     right = index.right_at_anchor(correct)
-    whole = pm_k_of(index, correct, K, anchor=False)
+    whole = pm_k_of(index, correct, k, anchor=False)
     lost, gained = int((right & ~whole).sum()), int((whole & ~right).sum())
     lo, hi = paired_difference(gained, lost, index.n, ALPHA)
     return unit.row(
         "pm_drop",
-        f"{DROP}, {WITHOUT}",
+        f"{_drop_name(k)}, {WITHOUT}",
         (lost - gained) / index.n,
         n=index.n,
         ci_lo=float(lo),
@@ -126,8 +135,8 @@ def _drop_without_anchor(unit: Unit, index: FrameSetIndex, correct: Bools, **abo
     )
 
 
-def _offsets(index: FrameSetIndex, correct: Bools, subset: str = "") -> Iterator[Count]:
-    found = offset_errors(index, correct, max(K, index.reach))
+def _offsets(index: FrameSetIndex, correct: Bools, k: int, subset: str = "") -> Iterator[Count]:
+    found = offset_errors(index, correct, max(k, index.reach))
     given = zip(found.offset, found.wrong_given_right, found.present_given_right, strict=True)
     every = zip(found.offset, found.wrong, found.present, strict=True)
     for name, counts in (("anchor right", given), ("any anchor", every)):

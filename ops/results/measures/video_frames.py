@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,6 +29,9 @@ from ops.video.published import video_of
 _STEPS = {2: "every 2nd frame", 5: "every 5th frame"}
 
 _SETS = "p.sample_key, p.frame_set, p.frame_offset, p.source_key"
+
+# The k of the published sets, and the largest that a score of a whole set is of.
+FURTHEST = 10
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class SeenFrames:
     index : FrameSetIndex
     video : ndarray of int, shape (N,)
         Which video a frame is of.
+    k : int
+        What was mined around each anchor, 10 at most: the k of every score of whole sets.
     coding : Coding or None
         None where nothing is known: official sets name frames and no more.
     """
@@ -77,11 +82,12 @@ class SeenFrames:
     sample_key: NDArray[np.object_]
     index: FrameSetIndex
     video: NDArray[np.intp]
+    k: int
     coding: Coding | None
 
     def of(self, kept: NDArray[np.bool_]) -> SeenFrames:
         """Some of the frames, by place; the places stay."""
-        return SeenFrames(self.sample_key, self.index.keep(kept), self.video, self.coding)
+        return replace(self, index=self.index.keep(kept))
 
     @cached_property
     def subsets(self) -> dict[str, FrameSetIndex]:
@@ -94,7 +100,7 @@ class SeenFrames:
     @cached_property
     def drawn(self) -> NDArray[np.intp]:
         """A random neighbour of each anchor, as a place."""
-        return random_neighbours(self.index, self.sample_key)
+        return random_neighbours(self.index, self.sample_key, self.k)
 
     @cached_property
     def clusters(self) -> NDArray[np.intp]:
@@ -155,12 +161,25 @@ def _seen(source: Source, run: Run) -> SeenFrames:
     rows = rows_of(source.connection, run, _SETS, where="p.frame_set IS NOT NULL")
     keys, which = np.unique(rows["source_key"].astype(str), return_inverse=True)
     videos = np.array([video_of(run.benchmark, key) for key in keys.tolist()], np.str_)
+    index = FrameSetIndex.of(rows["frame_set"].astype(str), rows["frame_offset"])
+    is_mined = run.benchmark == MINED
     return SeenFrames(
         rows["sample_key"],
-        FrameSetIndex.of(rows["frame_set"].astype(str), rows["frame_offset"]),
+        index,
         np.unique(videos, return_inverse=True)[1][which],
-        _coding(source, run) if run.benchmark == MINED else None,
+        min(_mined_k(source, run, index), FURTHEST) if is_mined else FURTHEST,
+        _coding(source, run) if is_mined else None,
     )
+
+
+def _mined_k(source: Source, run: Run, index: FrameSetIndex) -> int:
+    """How far was mined; of a mining that is no longer sealed, how far there are frames."""
+    found = source.connection.execute(
+        "SELECT TRY_CAST(parameters ->> '$.k' AS INTEGER) FROM datasets "
+        "WHERE dataset = $dataset AND version = $version",
+        {"dataset": run.dataset, "version": run.dataset_version},
+    ).fetchone()
+    return index.reach if found is None or found[0] is None else int(found[0])
 
 
 def _coding(source: Source, run: Run) -> Coding | None:

@@ -1,6 +1,7 @@
 -- pm-k of every model on every frame set, live from `predictions`, for any k: anchors that are right
 -- alone, and with every frame within k of them. `missing` predictions make pm-k unknown, not wrong.
--- The interval of a share is clopper_pearson(pmk_right, n).
+-- The interval of a share is clopper_pearson(pmk_right, n). `frames_around` is k, or as much as was
+-- mined where that is less.
 CREATE MACRO pmk_at(k) AS TABLE
 WITH sets AS (
     SELECT
@@ -13,7 +14,7 @@ WITH sets AS (
     GROUP BY ALL
 )
 SELECT
-    model, benchmark, condition, k AS frames_around, n, pm0_right,
+    model, benchmark, condition, coalesce(least(k, mined_k), k) AS frames_around, n, pm0_right,
     CASE WHEN missing = 0 THEN whole END AS pmk_right,
     CASE WHEN missing = 0 THEN pm0_right / n END AS pm0,
     CASE WHEN missing = 0 THEN whole / n END AS pmk,
@@ -34,4 +35,8 @@ JOIN (
 LEFT JOIN (
     SELECT benchmark, condition, version AS reviewed_version
     FROM datasets WHERE benchmark = 'reviewed_frame_sets'
-) USING (benchmark, condition);
+) USING (benchmark, condition)
+LEFT JOIN (
+    SELECT condition, version AS dataset_version, TRY_CAST(parameters ->> '$.k' AS INTEGER) AS mined_k
+    FROM datasets WHERE benchmark = 'frame_sets'
+) USING (condition, dataset_version);

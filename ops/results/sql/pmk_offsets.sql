@@ -6,6 +6,6 @@ SELECT
     CAST(split_part(variant, ', ', 1) AS INTEGER) AS frame_offset,
     split_part(split_part(variant, '; ', 1), ', ', 2) AS given,
     coalesce(nullif(split_part(variant, '; ', 2), ''), 'all frames') AS subset,
-    value, k, n, ci_lo, ci_hi, ci_method, synthetic, stale, run_id, dataset_version
+    value, k, n, ci_lo, ci_hi, ci_method, synthetic, stale, seen_in_training, run_id, dataset_version
 FROM metrics
 WHERE metric = 'pm_offset_error';

@@ -7,7 +7,7 @@
 CREATE VIEW pmk_sets AS
 SELECT
     model, benchmark, condition, frame_set, video, n_neighbours, n_wrong_neighbours,
-    anchor_right, pm10_right, first_wrong,
+    anchor_right, first_wrong,
     CASE WHEN anchor_right THEN first_wrong END AS first_flip,
     CASE WHEN anchor_right THEN nearest_wrong END AS flip_key,
     worst.sample_key AS worst_key, worst.frame_offset AS worst_offset,
@@ -19,7 +19,6 @@ FROM (
         count(*) - 1 AS n_neighbours,
         count(*) FILTER (WHERE NOT correct AND frame_offset <> 0) AS n_wrong_neighbours,
         bool_or(correct) FILTER (WHERE frame_offset = 0) AS anchor_right,
-        bool_and(correct) FILTER (WHERE abs(frame_offset) <= 10) AS pm10_right,
         min(abs(frame_offset)) FILTER (WHERE NOT correct) AS first_wrong,
         arg_min(sample_key, place) FILTER (WHERE NOT correct) AS nearest_wrong,
         any_value(pred) FILTER (WHERE frame_offset = 0) AS anchor_pred,
