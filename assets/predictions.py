@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from assets.lake import Lake
+from assets.log_lines import gathered
 from assets.partitions import PREDICTIONS, datasets_of
 from assets.sources import OWNERS
 from assets.suites import suites
@@ -199,7 +200,8 @@ def _evaluate(
         context.log.info(f"{model} was imported with its results, and cannot be run: passed over")
         return [], []
     names = [spec.name for spec in _answerable(root, catalog, entry.label_space, benchmark)]
-    return evaluate_many(root, catalog, model, names, workers=lake.processes, log=context.log.info)
+    with gathered(context.log.info) as log:
+        return evaluate_many(root, catalog, model, names, workers=lake.processes, log=log)
 
 
 def _metadata(records: "list[RunRecord]", started: datetime) -> dict[str, Any]:

@@ -35,7 +35,11 @@ from ops.results.reference import GoldenCheck, golden_checks
     ],
 )
 def metrics(lake: Lake) -> dg.MaterializeResult:
-    """The table `metrics`: model, benchmark, condition, metric, variant, value, interval, n."""
+    """The table `metrics`: model, benchmark, condition, metric, variant, value, interval, n.
+
+    Rows that were evaluated since the last time are compacted first, and every number that is
+    superseded stays in the view `history`.
+    """
     from ops.report import figure_confidence, figure_flips, figure_pm_k, figure_reliability
 
     root, catalog = lake.open(), lake.load()

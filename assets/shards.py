@@ -11,11 +11,12 @@ from typing import Any
 import dagster as dg
 
 from assets.lake import Lake
+from assets.log_lines import gathered
 from assets.shard_checks import check_partition, check_specs, checks_of
 from assets.shard_pictures import pictures
 from assets.sources import OWNERS
 from assets.suites import Suite, suites, upstream_keys
-from ops.catalog import Catalog
+from ops.catalog import Catalog, load
 from ops.errors import ShiftlakeError
 from ops.rendering import build_many
 from ops.shards import Manifest, has_manifest, read_manifest
@@ -50,14 +51,15 @@ def _shard_asset(suite: Suite) -> dg.AssetsDefinition:
             started = time.monotonic()
             before = {name: _sealed_version(root, name) for name in suite.datasets(together)}
             try:
-                manifests = build_many(
-                    root,
-                    catalog,
-                    suite.datasets(together),
-                    workers=lake.processes,
-                    progress=_progress(context.log.info),
-                    log=context.log.info,
-                )
+                with gathered(context.log.info) as log:
+                    manifests = build_many(
+                        root,
+                        catalog,
+                        suite.datasets(together),
+                        workers=lake.processes,
+                        progress=_progress(log),
+                        log=log,
+                    )
             except ShiftlakeError as error:
                 if alone:
                     raise
@@ -132,9 +134,21 @@ def _sharing(suite: Suite, partitions: list[str]) -> list[list[str]]:
 def _description(suite: Suite) -> str:
     first = suite.specs[0]
     expected = [spec.expected for spec in suite.specs]
-    total = f"{sum(n for n in expected if n):,} samples expected." if all(expected) else ""
-    text = first.about or first.description
-    return f"{text}\n\n{len(suite.specs)} dataset(s), layout `{first.layout}`. {total}"
+    count = len(suite.specs)
+    facts = [f"{count} datasets" if count > 1 else "1 dataset", f"layout `{first.layout}`"]
+    if all(expected):
+        facts.append(f"{sum(n for n in expected if n):,} samples expected")
+    if size := _archive_bytes(suite):
+        facts.append(f"out of {size / 1e9:.1f} GB of published files")
+    return f"{first.about or first.description}\n\n{', '.join(facts)}."
+
+
+def _archive_bytes(suite: Suite) -> int | None:
+    """Size of the files that are its own, None where one is unknown."""
+    catalog = load()
+    files = {(spec.benchmark, file_id) for spec in suite.specs for file_id in spec.files}
+    sizes = [catalog.file(*name).bytes.value for name in files]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
 def _progress(log: Callable[[str], None]) -> Callable[[str, int, int], None]:
@@ -142,7 +156,8 @@ def _progress(log: Callable[[str], None]) -> Callable[[str, int, int], None]:
 
     def progress(dataset: str, done: int, total: int) -> None:
         nonlocal last
-        if done == total or time.monotonic() - last > 5:
+        # What is finished is told by who finishes it.
+        if time.monotonic() - last > 5:
             last = time.monotonic()
             log(f"{dataset}: {done:,} of {total:,} samples")
 
@@ -196,6 +211,9 @@ def _metadata(
         "licence": first.licence or "unknown",
         "synthetic": first.synthetic,
         "sealed_before": seconds is None,
+        "sql": dg.MetadataValue.md(
+            f"```sql\nSELECT * FROM datasets WHERE benchmark = '{first.benchmark}';\n```"
+        ),
     }
     if seconds:
         metadata["seconds"] = round(seconds, 3)

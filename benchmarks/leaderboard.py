@@ -3,9 +3,9 @@
 Everyone reads the same Parquet files, each in a process of its own, and must find the same
 numbers: top-1 and top-5 of every model on every dataset with mCE from them, and the flip
 probability of every model on every perturbation. Our numbers come from the views anyone asks in
-SQL, never from the stored table of metrics. Files are measured as evaluation leaves them, one a
-shard, and as compaction merges them. The rows are made up, see :mod:`benchmarks.leaderboard_lake`;
-they are kept in FOLDER, so that they are made once.
+SQL, never from the stored table of metrics. Files are measured as a model writes them, one a shard,
+and as compaction merges them, which computing metrics begins with. The rows are made up, see
+:mod:`benchmarks.leaderboard_lake`; they are kept in FOLDER, so that they are made once.
 
     python -m benchmarks.leaderboard --folder /tmp/lake100m --models 5
 """

@@ -147,7 +147,7 @@ def measure(options: argparse.Namespace, base: Path) -> dict[str, Any]:
         if before is not None and now != before:
             raise SystemExit("another number of processes made other bytes")
         before = now
-        checks = check_frame_sets(open_root(lake), "frame_sets/bench", pixels=False)
+        checks = check_frame_sets(open_root(lake), "frame_sets/bench")
         if problems := [line for lines, _ in checks.values() for line in lines]:
             raise SystemExit(f"the mining is wrong: {problems[:3]}")
         found[str(workers)] = {

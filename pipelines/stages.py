@@ -5,6 +5,7 @@ had (an archive behind a login that nobody has added) is named and passed over; 
 """
 
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -21,7 +22,8 @@ from ops.shards import has_manifest
 from ops.storage import Root
 from ops.video.review.freeze import frozen_versions
 from ops.video.sources import list_sources
-from pipelines.dead_runs import process_tag
+from pipelines.event_log import kept_open
+from pipelines.run_tags import run_tags
 
 _START, _END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 
@@ -47,9 +49,12 @@ class Stage:
     @property
     def name(self) -> str:
         """The job with its partitions, for a person."""
-        if self.partitions:
-            return "{} {} … {}".format(self.job, *self.partitions)
-        return f"{self.job} {self.partition}" if self.partition else self.job
+        if self.partitions is None:
+            return f"{self.job} {self.partition}" if self.partition else self.job
+        # Of predictions a partition is a benchmark and a model, with a bar between.
+        parts = zip(*(partition.split("|") for partition in self.partitions), strict=True)
+        stretches = [first if first == last else f"{first} … {last}" for first, last in parts]
+        return " with ".join([f"{self.job} {stretches[0]}", *stretches[1:]])
 
 
 # From prediction rows to what a person reads.
@@ -175,14 +180,17 @@ def run_stage(
     """
     job = definitions.resolve_job_def(stage.job)
     started = time.monotonic()
-    result = job.execute_in_process(
-        instance=instance,
-        tags={**stage.tags, **process_tag()},
-        partition_key=stage.partition,
-        asset_selection=[dg.AssetKey(list(key)) for key in stage.assets] or None,
-        run_config=QUIET,
-        raise_on_error=False,
-    )
+    run_id = str(uuid.uuid4())
+    with kept_open(instance, run_id):
+        result = job.execute_in_process(
+            instance=instance,
+            run_id=run_id,
+            tags={**stage.tags, **run_tags()},
+            partition_key=stage.partition,
+            asset_selection=[dg.AssetKey(list(key)) for key in stage.assets] or None,
+            run_config=QUIET,
+            raise_on_error=False,
+        )
     log(f"{stage.name}: {_outcome(result)} in {time.monotonic() - started:.1f} s")
     if not result.success:
         failed = [event for event in result.all_events if event.is_step_failure]
@@ -198,12 +206,15 @@ def _outcome(result: dg.ExecuteInProcessResult) -> str:
         event.event_type == dg.DagsterEventType.ASSET_MATERIALIZATION for event in result.all_events
     )
     checks = [
-        event.asset_check_evaluation_data.passed
+        event.asset_check_evaluation_data
         for event in result.all_events
         if event.event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION
     ]
-    verdict = f", {sum(checks)} of {len(checks)} checks passed" if checks else ""
-    return f"{made} assets{verdict}" if result.success else "failed"
+    red = [check.check_name for check in checks if not check.passed]
+    verdict = f", {len(checks) - len(red)} of {len(checks)} checks passed" if checks else ""
+    which = f" (not {', '.join(red[:5])}{', …' if len(red) > 5 else ''})" if red else ""
+    noun = "materialization" if made == 1 else "materializations"
+    return f"{made} {noun}{verdict}{which}" if result.success else "failed"
 
 
 def _cause(event: dg.DagsterEvent) -> str:

@@ -25,11 +25,9 @@ from ops.miniature.publication import Publication
 def publish(publication: Publication) -> None:
     """Write the five archives of imagenet-c, and the frost textures of its generator."""
     textures = decode(frost.publish(publication)[:5])
-    files = val_files(publication)
-    chosen = [
-        (number, label, cropped(files[number][1]))
-        for number, label in first_val(publication, publication.size.corrupted)
-    ]
+    first = first_val(publication, publication.size.corrupted)
+    files = val_files(publication, {number for number, _ in first})
+    chosen = [(number, label, cropped(files[number][1])) for number, label in first]
     for group, corruptions in GROUPS.items():
         found: list[tars.Member] = []
         for corruption in corruptions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 import numpy as np
 from PIL import Image
@@ -52,10 +52,14 @@ def val_picture(number: int, label: int, seed: int) -> Image.Image:
     return snapshot(LOOKS[label], rng, mixed(rng, PHOTO, HARD_SHARE))
 
 
-def val_files(publication: Publication) -> dict[int, tuple[int, bytes]]:
-    """Draw every validation image: number -> label and published bytes."""
+def val_files(
+    publication: Publication, wanted: Container[int] | None = None
+) -> dict[int, tuple[int, bytes]]:
+    """Draw validation images, all or those `wanted`: number -> label and published bytes."""
     found = {}
     for rank, (number, label) in enumerate(val_numbers(publication.size.val).items()):
+        if wanted is not None and number not in wanted:
+            continue
         write = ODD_FILES[rank] if rank < len(ODD_FILES) else encode.jpeg
         found[number] = label, write(val_picture(number, label, publication.seed))
     return found

@@ -101,7 +101,7 @@ def _subset(expected: dict[str, dict[str, int | None]]) -> dict[str, dict[str, A
         total = n_per_class * classes
         return {"expected": total, "expected_classes": classes, "per_class": n_per_class}
 
-    half, few = max(1, every // 2), min(2, every)
+    half, few = max(1, every // 2), every // 10 or min(2, every)
     return {
         "mini_imagenet_c_rendered/*": {"parameters": {"n_per_class": half}, **counts(half)},
         "imagenet_1k/val_mini": {"parameters": {"n_per_class": few}, **counts(few)},

@@ -34,7 +34,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 def publish(publication: Publication) -> None:
     """Write the four files of imagenet-p."""
     chosen = first_val(publication, publication.size.sequences)
-    files = val_files(publication)
+    files = val_files(publication, {number for number, _ in chosen})
     for group, perturbations in GROUPS.items():
         found: list[tars.Member] = []
         for perturbation in perturbations:
@@ -43,7 +43,7 @@ def publish(publication: Publication) -> None:
                 rng = _generator(publication.seed, perturbation, number)
                 frames = sequence(picture, perturbation, rng=rng, mode="exact")
                 path = f"{perturbation}/{wnid(label)}/{val_stem(number)}.mp4"
-                found.append((path, h264(list(frames), fps=1)))
+                found.append((path, h264(list(frames), fps=1, preset="veryfast")))
                 publication.note(f"imagenet_p/{perturbation}", path, [label])
         archive = tars.tar(shuffled(found, publication.seed, "imagenet-p", group))
         publication.put("imagenet-p", f"imagenet_p_{group}", f"{group}.tar", archive)

@@ -66,6 +66,13 @@ class Publication:
         """Note the accepted labels of one picture."""
         self.truth.setdefault(dataset, {})[member] = labels
 
+    def take(self, other: Publication) -> None:
+        """Add what another publication of the same build has written and noted."""
+        self.files += other.files
+        for dataset, members in other.truth.items():
+            self.truth.setdefault(dataset, {}).update(members)
+        self.counts |= other.counts
+
     def expected(self) -> dict[str, dict[str, int | None]]:
         """Return the expected counts of every dataset."""
         found: dict[str, dict[str, int | None]] = {}

@@ -37,7 +37,7 @@ class Size:
 
 SIZES: dict[str, Size] = {
     "demo": Size(
-        "demo", train=70, val=18, v2=10, sketch=12, natural=12, corrupted=24, sequences=3,
+        "demo", train=60, val=12, v2=10, sketch=12, natural=12, corrupted=24, sequences=3,
         video_sets=3, cifar_train=50, cifar_test=12, cifar_corrupted=4, caltech=30, sun=30,
     ),
     "test": Size(

@@ -33,6 +33,7 @@ from ops.miniature import (
 from ops.miniature.overlay import overlay
 from ops.miniature.publication import Publication, Truth
 from ops.miniature.sizes import SizeName, size_named
+from ops.parallel import map_shards
 
 MARKER = "miniature.json"
 FAMILIES = {
@@ -121,8 +122,8 @@ def build(
     folder : Path
         Target; made if missing. Files of an older or unfinished miniature in it are replaced.
     size : {"demo", "test"}
-        `demo` (26 MB, 8 s) has enough pictures to train a small network; `test` has one or two of
-        each class and the same special cases.
+        `demo` (60 MB, half a minute) has enough pictures to train a small network; `test` has
+        one or two of each class and the same special cases.
     seed : int
         Key of all randomness: the same size and seed give the same bytes.
     families : sequence of str
@@ -145,9 +146,7 @@ def build(
         return earlier
     _clear(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    publication = Publication(folder, preset, seed)
-    for family in families:
-        FAMILIES[family].publish(publication)
+    publication = _published(Publication(folder, preset, seed), families)
     notes = recipe | {"files": publication.files, "expected": publication.expected()}
     upstream = _read(folder, notes)
     (folder / "truth.json").write_text(json.dumps(publication.truth))
@@ -155,6 +154,34 @@ def build(
     # Last, so that an interrupted build is not taken for a finished one.
     (folder / MARKER).write_text(json.dumps(notes))
     return upstream
+
+
+# What is drawn longest is begun first, so that no worker waits long for the last one.
+_LONGEST = ("corruptions", "perturbations")
+
+
+def _published(publication: Publication, families: Sequence[str]) -> Publication:
+    """Publish families, in processes of their own where there is enough to draw."""
+    order = sorted(families, key=lambda family: family not in _LONGEST)
+    # In the small size, starting a process takes longer than what it would draw.
+    workers = None if publication.size.name == "demo" else 1
+    made = {
+        order[position]: own
+        for position, own in map_shards(
+            _family, [(publication, family) for family in order], workers=workers
+        )
+    }
+    for family in families:
+        publication.take(made[family])
+    return publication
+
+
+def _family(task: tuple[Publication, str]) -> Publication:
+    """Publish one family; what it is depends on no other."""
+    whole, family = task
+    own = Publication(whole.folder, whole.size, whole.seed)
+    FAMILIES[family].publish(own)
+    return own
 
 
 def finished(folder: Path) -> MiniatureUpstream | None:

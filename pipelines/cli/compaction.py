@@ -24,7 +24,8 @@ def compact(
 ) -> None:
     """Merge the files of finished evaluations, so that many of them open and read faster.
 
-    The files themselves stay the truth: what this makes lies below compacted/ and may be deleted.
+    Computing metrics begins with it, so that evaluate and the job results do it as well. The files
+    themselves stay the truth: what this makes lies below compacted/ and may be deleted.
     """
     from ops.results.compaction import compact as merge
 

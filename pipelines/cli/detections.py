@@ -59,7 +59,7 @@ def import_(
     ] = "own",
 ) -> None:
     """Store boxes that a detector found elsewhere."""
-    from ops.inference.detections import import_results
+    from ops.inference.detections import import_results, read_frames
 
     _, root, _ = lake()
     with progress("rows") as bar:
@@ -74,6 +74,19 @@ def import_(
             progress=lambda rows: bar.update(task, completed=rows),
         )
     _tell(record)
+    if record.n_outside:
+        err.print(
+            f"{record.n_outside:,} boxes reach beyond their frame: is every bbox x, y, width, "
+            "height, and not two corners, in pixels of the stored frame?",
+            style="yellow",
+        )
+    empty = read_frames(root, record)["n_boxes"].to_pylist().count(0)
+    if empty:
+        err.print(
+            f"{empty:,} frames have no box: nothing was found there. If the detector did not look "
+            "at them, or image ids are shifted, every score is too low.",
+            style="yellow",
+        )
 
 
 @detections.command("run")

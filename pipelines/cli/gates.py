@@ -16,15 +16,16 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from ops.errors import ShiftlakeError
+from ops.results.comparison.quantities import scale
 from ops.storage import paths
 from pipelines.cli.terminal import err, lake, out
 
 # Of what a failure names, as much as fits a screen.
 _CLASSES = 5
 _IMAGES = 5
-# Columns, by position, that go first where a terminal is too narrow for all: of a comparison
+# Columns, by position, that go first where a terminal is too narrow for all: of a comparison κ,
 # gained, lost, p, interval and the two values; of verdicts both values, p, margin, gate, interval.
-_LESS_COMPARED = (7, 6, 8, 5, 2, 3)
+_LESS_COMPARED = (9, 7, 6, 8, 5, 2, 3)
 _LESS_JUDGED = (5, 6, 10, 9, 0, 8)
 # Characters of a line of a model's name above its values.
 _HEAD = 14
@@ -91,7 +92,11 @@ def compare(
     elif format == "csv":
         _write_csv(rows)
     else:
-        out.print(_comparison([row for row in rows if everything or row["headline"]], a, b))
+        shown = [row for row in rows if everything or row["headline"]]
+        if changes := list(dict.fromkeys(c for row in shown for c in row["environment_changes"])):
+            # First: whoever reads on shall not take all that follows for the models' doing.
+            _line(f"Not only the models differ. From {a} to {b}: {', '.join(changes)}", "yellow")
+        out.print(_comparison(shown, a, b))
     if left_out := incomparable(root, a, b):
         err.print(f"Not compared: {len(left_out)} datasets, such as:", highlight=False)
         for why in list(left_out.values())[:3]:
@@ -189,13 +194,13 @@ def init() -> None:
 
 def _comparison(rows: list[dict[str, Any]], a: str, b: str) -> Table:
     heads = ("benchmark", "metric", _folded(a), _folded(b), "difference", "interval",
-             "lost", "gained", "p (Holm)")  # fmt: skip
+             "lost", "gained", "p (Holm)", "error κ")  # fmt: skip
     lines: list[tuple[str, ...]] = []
     for row in rows:
-        unit = 1 if row["metric"].endswith("_pct") else 100
+        unit = scale(row["metric"])
         better = row["delta"] > 0 if row["better"] == "higher" else row["delta"] < 0
         colour = "" if row["p_holm"] >= row["alpha"] else "green" if better else "red"
-        marks = " *" * row["synthetic"] + " !" * row["stale"]
+        marks = " *" * row["synthetic"] + " !" * row["stale"] + " †" * row["seen_in_training"]
         delta = f"{unit * row['delta']:+.2f}"
         lines.append(
             (
@@ -206,6 +211,7 @@ def _comparison(rows: list[dict[str, Any]], a: str, b: str) -> Table:
                 _interval(row, unit),
                 *("" if row[name] is None else f"{row[name]:,}" for name in ("lost", "gained")),
                 _p(row["p_holm"]),
+                "" if row["error_kappa"] is None else f"{row['error_kappa']:.2f}",
             )
         )
     table, left_out = _fitted(f"{b} less {a}", heads, lines, 2, {0: 1}, _LESS_COMPARED)
@@ -213,9 +219,16 @@ def _comparison(rows: list[dict[str, Any]], a: str, b: str) -> Table:
         f"difference: + means that {b} is better; where ↓ stands by the metric, - does\n"
         "percent and percentage points",
         "" if "lost" in left_out else f"lost: images that only {a} has right; gained: only {b}",
+        ""
+        if "error κ" in left_out
+        else "error κ: 1 if both err on the same images, 0 if as by chance (error consistency)",
         _not_shown(left_out, "--format csv"),
+        "ut5d is a distance, as it is" if any("ut5d" in row["metric"] for row in rows) else "",
         "* generated images" if any(row["synthetic"] for row in rows) else "",
         "! stale: something has changed since" if any(row["stale"] for row in rows) else "",
+        "† a model was fine-tuned on videos of the set"
+        if any(row["seen_in_training"] for row in rows)
+        else "",
         "" if rows else "no dataset on which both have been run",
     )
     table.caption = "\n".join(note for note in notes if note)
@@ -227,7 +240,7 @@ def _verdicts(rows: list[dict[str, Any]], day: date) -> Table:
              "baseline", "value", "difference", "interval", "margin", "p (Holm)")  # fmt: skip
     lines: list[tuple[str, ...]] = []
     for row in rows:
-        unit = 1 if row["metric"].endswith("_pct") else 100
+        unit = scale(row["metric"])
         measured = row["delta"] is not None
         lines.append(
             (
@@ -248,6 +261,8 @@ def _verdicts(rows: list[dict[str, Any]], day: date) -> Table:
         )
     table, left_out = _fitted(f"Gates, {day}", heads, lines, 5, {2: 3, 1: 0}, _LESS_JUDGED)
     notes = "percent and percentage points; positive where the candidate is better"
+    if any("ut5d" in row["metric"] for row in rows):
+        notes += "\nut5d is a distance, as it is"
     if any(row["synthetic"] for row in rows):
         notes += "\n* generated images"
     if left_out:
@@ -359,5 +374,5 @@ def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        return " ".join(value)
+        return ("; " if any(" " in each for each in value) else " ").join(value)
     return repr(value) if isinstance(value, float) else value

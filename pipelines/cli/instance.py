@@ -45,9 +45,10 @@ def run(
     import dagster as dg
 
     workplace(dagster=True).enter()
-    from pipelines.dead_runs import close_dead_runs, process_tag
+    from pipelines.dead_runs import close_dead_runs
     from pipelines.definitions import build_definitions
     from pipelines.pools import set_limits
+    from pipelines.run_tags import run_tags
     from pipelines.stages import QUIET
 
     definitions = build_definitions()
@@ -66,7 +67,7 @@ def run(
         for dead in close_dead_runs(instance):
             out.print(f"run {dead} had been killed: closed", highlight=False)
         result = definitions.resolve_job_def(job).execute_in_process(
-            instance=instance, run_config=QUIET, tags=process_tag(), raise_on_error=False
+            instance=instance, run_config=QUIET, tags=run_tags(), raise_on_error=False
         )
     out.print(
         f"run {result.run_id} of {job}: {'success' if result.success else 'failure'}",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import typer
 from rich.console import Console
+from typer.models import CommandInfo, TyperInfo
 
 from ops.errors import ShiftlakeError
 from pipelines.cli import (
@@ -20,6 +22,7 @@ from pipelines.cli import (
     instance,
     listing,
     models,
+    planning,
     reference,
     report,
     review,
@@ -27,14 +30,26 @@ from pipelines.cli import (
     video,
 )
 
+# What a command is about, in the order of a first day's work; the help shows them so.
+PANELS = {
+    "Begin": ("demo", "dev"),
+    "Data": ("catalog", "datasets", "plan", "fetch", "add", "build", "verify", "export"),
+    "Models": ("model", "evaluate", "finetune"),
+    "Answers": ("status", "leaderboard", "compare", "gate", "report", "table", "sql", "reference"),
+    "Videos": ("video", "review", "reviews", "detections"),
+    "Upkeep and sharing": ("bundle", "import", "compact", "run", "bootstrap"),
+}
+
 app = typer.Typer(
     help="Every ImageNet robustness benchmark, from the published archive to a SQL row.",
+    epilog="Where to begin: shiftlake demo shows all of it on drawn images, without a download.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 upstream.add_commands(app)
 listing.add_commands(app)
+planning.add_commands(app)
 datasets.add_commands(app)
 models.add_commands(app)
 evaluation.add_commands(app)
@@ -48,6 +63,25 @@ reference.add_commands(app)
 exports.add_commands(app)
 compaction.add_commands(app)
 instance.add_commands(app)
+
+
+def _in_panels() -> None:
+    """Put the commands into their panels; one that is in none comes after all others."""
+    place = [(panel, name) for panel, names in PANELS.items() for name in names]
+    panel_of = {name: panel for panel, name in place}
+    order = {name: rank for rank, (_, name) in enumerate(place)}
+
+    def name_of(each: CommandInfo | TyperInfo) -> str:
+        return str(each.name or getattr(each.callback, "__name__", ""))
+
+    listed: tuple[list[Any], ...] = (app.registered_commands, app.registered_groups)
+    for commands in listed:
+        commands.sort(key=lambda each: order.get(name_of(each), len(order)))
+        for each in commands:
+            each.rich_help_panel = panel_of.get(name_of(each), "Other")
+
+
+_in_panels()
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import dagster as dg
 
 from assets.lake import Lake
+from pipelines.cli.terminal import out
 from pipelines.demo.gates import state_gates
 from pipelines.demo.networks import CANDIDATE, NETWORKS, NORMALISER
 from pipelines.demo.selection import JUDGED, NORMALISED, evaluated_on, part_wanted, wanted
@@ -29,28 +30,33 @@ def run_demo(context: dg.OpExecutionContext, lake: Lake) -> None:
 
     def log(line: str) -> None:
         context.log.info(line)
-        print(f"  {line}", flush=True)
+        out.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
+
+    def run(stage: Stage) -> None:
+        # On a terminal the stage that is running stands below those that are done.
+        with out.status(f"{stage.name} …"):
+            run_stage(definitions, context.instance, stage, log)
 
     for stage in stages_to_shards(plan, catalog, part_wanted):
-        run_stage(definitions, context.instance, stage, log)
-    run_stage(definitions, context.instance, Stage("train_networks"), log)
+        run(stage)
+    run(Stage("train_networks"))
     videos = lake.video_folder()
     assert videos is not None
     film(videos)
     context.instance.add_dynamic_partitions("video_source", [SOURCE])
-    run_stage(definitions, context.instance, Stage("frame_sets", partition=SOURCE), log)
+    run(Stage("frame_sets", partition=SOURCE))
     replay_review(root, lake.load())
-    run_stage(definitions, context.instance, Stage("reviewed_frame_sets", partition=SOURCE), log)
+    run(Stage("reviewed_frame_sets", partition=SOURCE))
     state_gates(root)
     for stage in (*evaluations(), *ANSWERS):
-        run_stage(definitions, context.instance, stage, log)
+        run(stage)
 
 
 def evaluations() -> Iterator[Stage]:
     """The networks on all the demo makes, the two beside them on what they are there for."""
-    last_network = NETWORKS[-1][0]
+    first_network, last_network = NETWORKS[0].name, NETWORKS[-1].name
     for first, last in evaluated_on():
-        yield Stage("evaluate", partitions=(f"{first}|{NETWORKS[0][0]}", f"{last}|{last_network}"))
+        yield Stage("evaluate", partitions=(f"{first}|{first_network}", f"{last}|{last_network}"))
     for model, only in ((NORMALISER, NORMALISED), (CANDIDATE, JUDGED)):
         for first, last in evaluated_on(only):
             yield Stage("evaluate", partitions=(f"{first}|{model}", f"{last}|{model}"))

@@ -14,12 +14,13 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dagster as dg
 import yaml
 
 from assets.lake import Lake
+from assets.log_lines import gathered
 from assets.sources import OWNERS
 from ops.catalog import Catalog, load
 from ops.fetch import fetch
@@ -30,18 +31,32 @@ from ops.storage import Root, open_root, paths
 if TYPE_CHECKING:
     from ops.models import ModelEntry
 
-# Name of the network, what it learns from, and whether that is in the second drawing.
-NETWORKS: tuple[tuple[str, str, bool], ...] = (
-    ("small_cnn", "imagenet_1k/train", False),
-    ("small_cnn_cifar", "cifar_100/train", False),
-    ("small_cnn_caltech_101", "caltech_101/clean", True),
-    ("small_cnn_caltech_256", "caltech_256/clean", True),
-    ("small_cnn_sun", "sun_397/clean", True),
+
+class Network(NamedTuple):
+    """A network of the demo.
+
+    `second` says whether what it learns from is in the second drawing. The epochs are as few as
+    will do; the images of CIFAR-100 have 32 pixels and need not be enlarged.
+    """
+
+    name: str
+    dataset: str
+    second: bool
+    epochs: int
+    image_size: int = 64
+
+
+NETWORKS = (
+    Network("small_cnn", "imagenet_1k/train", False, epochs=10),
+    Network("small_cnn_cifar", "cifar_100/train", False, epochs=8, image_size=32),
+    Network("small_cnn_caltech_101", "caltech_101/clean", True, epochs=12),
+    Network("small_cnn_caltech_256", "caltech_256/clean", True, epochs=12),
+    Network("small_cnn_sun", "sun_397/clean", True, epochs=8),
 )
 BASELINE = "small_cnn"
 NORMALISER = "narrow_cnn"
 CANDIDATE = "small_cnn_candidate"
-MODELS = (*(name for name, _, _ in NETWORKS), NORMALISER, CANDIDATE)
+MODELS = (*(network.name for network in NETWORKS), NORMALISER, CANDIDATE)
 SECOND_SEED = 1
 
 
@@ -70,21 +85,19 @@ def networks(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeRes
             }
         )
 
-    for name, dataset, from_second in NETWORKS:
+    with gathered(context.log.info) as log:
+        for network in NETWORKS:
+            started = time.monotonic()
+            if network.second:
+                second = second or _second_drawing(context)
+                entry = _trained_elsewhere(root, second, network, log)
+                made(entry, f"{network.dataset} (a second drawing)", started)
+            else:
+                made(_network(root, catalog, network, log), network.dataset, started)
         started = time.monotonic()
-        if from_second:
-            second = second or _second_drawing(context)
-            made(
-                _trained_elsewhere(root, second, dataset, name, context.log.info),
-                f"{dataset} (a second drawing)",
-                started,
-            )
-        else:
-            made(_trained(root, catalog, dataset, name, context.log.info), dataset, started)
-    started = time.monotonic()
-    made(_normaliser(root, catalog, context.log.info), "imagenet_1k/train", started)
-    started = time.monotonic()
-    made(_candidate(root), f"{BASELINE}, less one class", started)
+        made(_normaliser(root, catalog, log), "imagenet_1k/train", started)
+        started = time.monotonic()
+        made(_candidate(root), f"{BASELINE}, less one class", started)
     context.instance.add_dynamic_partitions("model", list(MODELS))
     return dg.MaterializeResult(
         metadata={
@@ -102,16 +115,19 @@ def _trained(
     return train_small_cnn(root, catalog, [dataset], name=name, log=log, **how)
 
 
+def _network(
+    root: Root, catalog: Catalog, network: Network, log: Callable[[str], None]
+) -> "ModelEntry":
+    how = {"epochs": network.epochs, "image_size": network.image_size}
+    return _trained(root, catalog, network.dataset, network.name, log, **how)
+
+
 def _trained_elsewhere(
-    root: Root,
-    second: tuple[Root, Catalog],
-    dataset: str,
-    name: str,
-    log: Callable[[str], None],
+    root: Root, second: tuple[Root, Catalog], network: Network, log: Callable[[str], None]
 ) -> "ModelEntry":
     from ops.models import register
 
-    trained = _trained(*second, dataset, name, log)
+    trained = _network(*second, network, log)
     assert trained.weights is not None
     file = paths.weights(trained.weights.sha256, trained.weights.suffix)
     return register(root, trained, second[0].local_copy(file))
@@ -147,7 +163,7 @@ def _candidate(root: Root) -> "ModelEntry":
 
 def _second_drawing(context: dg.AssetExecutionContext) -> tuple[Root, Catalog]:
     """A lake of its own with the shards the networks of other label spaces learn from."""
-    wanted = [dataset for _, dataset, second in NETWORKS if second]
+    wanted = [network.dataset for network in NETWORKS if network.second]
     folder = Path(os.environ["SHIFTLAKE_STATE"]).parent / "second_drawing"
     upstream = build(folder / "upstream", seed=SECOND_SEED, families=("caltech", "sun"))
     overlay = folder / "catalog.yaml"

@@ -18,12 +18,13 @@ from ops.shards import read_manifest, verify
 from ops.storage import Root, open_root, paths
 from ops.video.cataloguing import catalogued
 from pipelines.cli.terminal import out
-from pipelines.dead_runs import close_dead_runs, process_tag
+from pipelines.dead_runs import close_dead_runs
 from pipelines.demo.selection import cells, datasets
 from pipelines.demo.upstream import serve_miniature
 from pipelines.demo.video import pm_k_lines, sealed_and_reviewed
 from pipelines.environment import workplace
 from pipelines.pools import set_limits
+from pipelines.run_tags import run_tags
 from pipelines.stages import QUIET
 
 
@@ -40,8 +41,12 @@ def run_demo_here() -> None:
         _show(root)
         out.print(f"Nothing to do: all of it is done and current ({_since(started)}).")
     else:
+        out.print("Drawing small archives, in the layout their authors publish them in …")
         with serve_miniature(place) as server:
-            out.print(f"Miniature upstream on {server.url} ({_since(started)})", highlight=False)
+            out.print(f"They are served on {server.url} ({_since(started)}).", highlight=False)
+            out.print(
+                "From there on it is as with real ones; each line is a run on Dagster's page:"
+            )
             from pipelines.definitions import build_definitions
 
             with dg.DagsterInstance.get() as instance:
@@ -49,10 +54,13 @@ def run_demo_here() -> None:
                 close_dead_runs(instance)
                 job = build_definitions().resolve_job_def("demo")
                 result = job.execute_in_process(
-                    instance=instance, run_config=QUIET, tags=process_tag(), raise_on_error=False
+                    instance=instance, run_config=QUIET, tags=run_tags(), raise_on_error=False
                 )
         if not result.success:
-            out.print("[red]The demo failed; the run's log says why.[/red]")
+            out.print(
+                "[red]The demo failed. Its run says why (make dev, then Runs); what is done "
+                "stays, and running it again goes on from there.[/red]"
+            )
             raise typer.Exit(1)
         _show(root)
         out.print(f"Done in {_since(started)}. Run it again: it has nothing left to do.")
@@ -62,7 +70,9 @@ def run_demo_here() -> None:
         "In SQL:                [bold].venv/bin/shiftlake sql "
         '"SELECT * FROM leaderboard"[/bold]\n'
         "Review frames:         [bold].venv/bin/shiftlake review filmed_things[/bold]\n"
-        f"The data:              {place.root}",
+        f"The data:              {place.root}\n"
+        "With real data:        [bold]export SHIFTLAKE_ROOT=/data/shiftlake[/bold], then "
+        "[bold].venv/bin/shiftlake plan imagenet_a[/bold] says what it costs",
         highlight=False,
     )
 

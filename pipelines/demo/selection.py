@@ -79,7 +79,8 @@ def evaluated_on(only: tuple[str, ...] | None = None) -> Iterator[tuple[str, str
 
 def cells(root: Root, catalog: Catalog) -> Iterator[tuple[str, str]]:
     """Every network with every dataset that the demo evaluates it on."""
-    chosen = {name: None for name, _, _ in NETWORKS} | {NORMALISER: NORMALISED, CANDIDATE: JUDGED}
+    chosen: dict[str, tuple[str, ...] | None] = dict.fromkeys(network.name for network in NETWORKS)
+    chosen |= {NORMALISER: NORMALISED, CANDIDATE: JUDGED}
     made = {*datasets(), *datasets_of(catalog, MINED)}
     registered = set(list_models(root))
     for model, only in chosen.items():

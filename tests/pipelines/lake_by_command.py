@@ -1,15 +1,35 @@
 """A lake made by the command line in processes of its own, as a user makes it."""
 
 import hashlib
+import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import yaml
 
 PROJECT = Path(__file__).resolve().parents[2]
+FORKS = Path(__file__).with_name("command_forks.py")
+
+
+@cache
+def forks():
+    """The process that forks commands; it ends when this one closes its standard input."""
+    return subprocess.Popen(
+        [sys.executable, str(FORKS)],
+        cwd=PROJECT,
+        # What the command line reads of its terminal when it is imported.
+        env={**os.environ, "COLUMNS": "200"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
 
 
 @dataclass
@@ -51,14 +71,21 @@ class Lake:
         )
 
     def run(self, *words, ok=True):
-        answer = subprocess.run(
-            [sys.executable, "-m", "pipelines.cli", *words],
-            cwd=PROJECT,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=280,
-        )
+        """Run a command to its end, as `start` does but without importing everything again."""
+        with tempfile.TemporaryDirectory() as folder:
+            out, err = Path(folder, "out"), Path(folder, "err")
+            order = {"words": words, "environment": self.environment}
+            order |= {"out": str(out), "err": str(err)}
+            try:
+                forks().stdin.write(json.dumps(order) + "\n")
+                forks().stdin.flush()
+                code = int(forks().stdout.readline())
+            except BaseException:
+                # Out of time: the answer that is still to come is not that to the next command.
+                os.killpg(forks().pid, signal.SIGKILL)
+                forks.cache_clear()
+                raise
+            answer = subprocess.CompletedProcess(words, code, out.read_text(), err.read_text())
         if ok:
             assert answer.returncode == 0, answer.stdout[-4000:] + answer.stderr[-4000:]
         return answer

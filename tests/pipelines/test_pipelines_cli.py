@@ -176,6 +176,34 @@ def test_help_tells_what_each_argument_means(lake):
         assert told in " ".join(lake.run(*words, "--help").stdout.split())
 
 
+def test_every_command_stands_in_a_panel_of_the_help(lake):
+    from pipelines.cli.main import PANELS
+
+    text = lake.run("--help").stdout
+    assert "Other" not in text
+    for panel, names in PANELS.items():
+        assert panel in text
+        for name in names:
+            assert f" {name} " in text
+
+
+def test_a_plan_tells_what_is_left_and_begins_nothing(lake):
+    before = lake.files()
+    answer = lake.run("plan", "imagenet_a", "imagenet_r", "--model", "tiny")
+    text = " ".join(answer.stdout.split())
+    assert "1 of 1" in text
+    assert "0 of 1" in text
+    assert "free" in text
+    assert lake.files() == before
+    assert "imagenet_a" in lake.run("plan", "imagenet_aa", ok=False).stderr
+
+
+def test_an_empty_lake_says_what_to_do_first(lake, tmp_path, miniature):
+    bare = Lake(tmp_path, lake.upstream_url, miniature)
+    for words in (("status",), ("model", "list")):
+        assert "shiftlake model add" in bare.run(*words).stdout
+
+
 def test_a_name_that_matches_nothing_is_an_error_beside_one_that_does(lake):
     for words in (("build", "imagenet_a", "nope"), ("verify", "imagenet_a", "nope")):
         answer = lake.run(*words, ok=False)

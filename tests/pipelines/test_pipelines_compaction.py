@@ -17,4 +17,4 @@ def test_an_empty_lake_has_nothing_to_compact(tmp_path, monkeypatch):
     unknown = CliRunner().invoke(app, ["nobody"])
     assert unknown.exit_code == 1
     assert "evaluate the model first" in str(unknown.exception)
-    assert open_root(tmp_path / "lake").list("predictions") == []
+    assert open_root(tmp_path / "lake").list("") == []

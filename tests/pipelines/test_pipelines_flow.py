@@ -27,8 +27,18 @@ MODEL = ("model", "add", "tiny", "ops.models.smallcnn:SmallCNN")
 SETTINGS = ("--kwargs", '{"num_classes": 1000, "width": 4}', "--resize", "32", "--crop", "32")
 
 
-# What is final once it has its name; receipts and run records hold times.
+# What is final once it has its name; receipts and run records hold times, and so does what is made
+# of run records.
 FINISHED = (".tar", ".parquet", "manifest.json", ".zip", ".gz")
+TIMED = ("compacted/", "results/history/")
+
+
+def finished(files):
+    return {
+        name: digest
+        for name, digest in files.items()
+        if name.endswith(FINISHED) and not name.startswith(TIMED)
+    }
 
 
 @pytest.fixture(scope="module")
@@ -144,18 +154,24 @@ def test_killed_in_every_stage_the_next_run_gives_the_same_bytes(
     survived = {}
     for below, count in (("sources", 5), ("shards", 60), ("predictions", 20)):
         kill_when(other, below, count)
-        finished = {
-            name: digest for name, digest in other.files().items() if name.endswith(FINISHED)
-        }
-        assert set(survived) <= set(finished)
-        survived = finished
+        files = finished(other.files())
+        assert set(survived) <= set(files)
+        survived = files
         assert any(name.startswith(below) for name in survived)
     other.run("run", "everything")
     final = other.files()
     rewritten = [name for name, digest in survived.items() if final[name] != digest]
     assert rewritten == []
-    expected = {name: digest for name, digest in lake.files().items() if name.endswith(FINISHED)}
-    assert {name: digest for name, digest in final.items() if name.endswith(FINISHED)} == expected
+    assert finished(final) == finished(lake.files())
+    assert numbers_kept(other) == numbers_kept(lake)
+
+
+def numbers_kept(lake):
+    """The history, but for when each number was measured."""
+    with connect(lake.root) as connection:
+        return connection.sql(
+            "SELECT * EXCLUDE (evaluated_at) FROM history ORDER BY ALL"
+        ).fetchall()
 
 
 def test_lost_predictions_turn_the_check_red_and_come_back(lake, tmp_path):

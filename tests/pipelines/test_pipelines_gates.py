@@ -132,6 +132,18 @@ def test_help_shows_how_a_gate_is_named(run):
     assert "init" in run("gate", "--help").stdout
 
 
+def test_compare_tells_what_else_differs_before_any_number(run, lake):
+    assert "Not only the models differ" not in run("compare", "old", "new-worse").stdout
+    for path in lake.root.list("predictions/new-worse"):
+        if path.endswith("run.json"):
+            record = lake.root.read_json(path)
+            lake.root.write_json(path, record | {"versions": {"torch": "3", "pillow": "12"}})
+    told, _, numbers = run("compare", "old", "new-worse").stdout.partition("new-worse less old")
+    assert "torch 2 to 3" in told
+    assert "pillow none to 12" in told
+    assert "imagenet_sketch" in numbers
+
+
 def test_compare_prints_headlines_and_exports_everything(run):
     answer = run("compare", "old", "new-worse")
     assert answer.exit_code == 0, answer.exception

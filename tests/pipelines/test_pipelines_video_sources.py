@@ -65,13 +65,14 @@ def test_a_folder_becomes_a_source_and_the_source_frame_sets(place, drawn):
     told = run("check", "animals", "--open")
     assert "16 clips named, 13 there, 1 missing, 2 that cannot be used" in told
     assert "29 zebra" in told
-    assert "missing: lost.mp4" in told
+    assert "missing: lost.mp4: not in the folder of videos" in told
     assert "breaks_off.mp4" in told
     sealed = run("mine", "animals", "--workers", 1)
     manifest = read_manifest(open_root(place / "lake"), "frame_sets/animals")
     assert f"pairs, as {manifest.version}" in sealed
     assert manifest.synthetic
     assert "13 sets" in sealed
+    assert "no set: lost.mp4: not in the folder of videos" in sealed
     assert manifest.version[:6] in run("list")
     other = run("mine", "animals", "--k", 2, "--workers", 1)
     assert manifest.version not in other, "another k is another dataset"

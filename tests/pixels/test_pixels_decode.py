@@ -46,7 +46,6 @@ def peer(data: bytes) -> np.ndarray:
         ("P", "GIF", {}),
         ("RGB", "WEBP", {"lossless": True}),
         ("RGB", "TIFF", {}),
-        ("RGB", "PPM", {}),
     ],
 )
 def test_kinds_decode_as_peers_decode_them(
