@@ -30,7 +30,7 @@ SETTINGS = ("--kwargs", '{"num_classes": 1000, "width": 4}', "--resize", "32", "
 # What is final once it has its name; receipts and run records hold times, and so does what is made
 # of run records.
 FINISHED = (".tar", ".parquet", "manifest.json", ".zip", ".gz")
-TIMED = ("compacted/", "results/history/")
+TIMED = ("compacted/index.", "compacted/runs-", "results/history/")
 
 
 def finished(files):
